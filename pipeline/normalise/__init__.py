@@ -1,0 +1,1 @@
+"""From untouched bytes to canonical results, rejects and warnings. Knows no orchestrator."""

@@ -1,0 +1,43 @@
+"""Where things are and how services are reached, read from the environment once per command.
+
+Belongs here: the settings that the README documents. Nothing is read when modules are imported.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+REPOSITORY = PACKAGE.parent
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One command's settings; ``home`` is the warehouse folder, as an absolute path."""
+
+    home: Path
+    github_api: str
+    github_raw: str
+    github_codeload: str
+    github_token: str | None
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Read ROUNDTABLE_HOME, the three ROUNDTABLE_GITHUB_* addresses and GITHUB_TOKEN."""
+        return cls(
+            home=Path(os.environ.get("ROUNDTABLE_HOME") or "warehouse").absolute(),
+            github_api=_address("ROUNDTABLE_GITHUB_API", "https://api.github.com"),
+            github_raw=_address("ROUNDTABLE_GITHUB_RAW", "https://raw.githubusercontent.com"),
+            github_codeload=_address("ROUNDTABLE_GITHUB_CODELOAD", "https://codeload.github.com"),
+            github_token=os.environ.get("GITHUB_TOKEN") or None,
+        )
+
+
+def sql_folder() -> Path:
+    """Return the folder of SQL models: inside an installed package, beside it in a checkout."""
+    installed = PACKAGE / "sql"
+    return installed if installed.is_dir() else REPOSITORY / "sql"
+
+
+def _address(variable: str, default: str) -> str:
+    return (os.environ.get(variable) or default).rstrip("/")

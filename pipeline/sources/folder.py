@@ -1,0 +1,95 @@
+"""A folder with ``published/`` tables: for tests, mirrors and machines without a network.
+
+Belongs here: how files in such a folder are named and read. The names are those that MLCommons
+uses, after the round: ``inference-6.0.summary_results.json``, ``inference-5.0.summary.json``,
+``inference-6.0.results-page-export.csv``. A name with ``-firstN`` is a part of a round.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.errors import FileFault, UnusableCall
+from pipeline.rounds import new_round
+from pipeline.sources.files import (
+    MAX_TABLE_BYTES,
+    RESULTS_PAGE_URL,
+    Kind,
+    SourceFile,
+    table_url,
+)
+
+FILE_NAME = re.compile(
+    r"(?P<round_key>(?:inference|training)-\d{1,2}\.\d{1,2})(?P<part>-first\d+)?"
+    r"\.(?P<name>summary_results\.json|summary\.json|results-page-export\.csv)"
+)
+
+
+class Folder:
+    """The files of ``<path>/published`` whose names say which round they belong to."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the folder.
+
+        Raises:
+            UnusableCall: there is no such folder, or it has neither published/ nor submissions/.
+        """
+        if not (path / "published").is_dir() and not (path / "submissions").is_dir():
+            raise UnusableCall(
+                f"{path} has neither a published/ nor a submissions/ folder. "
+                "Give the folder that holds them, or one of auto, github, bundled."
+            )
+        self._files: dict[str, list[tuple[Path, re.Match[str]]]] = {}
+        for file in sorted((path / "published").glob("*")):
+            match = FILE_NAME.fullmatch(file.name)
+            if match and file.is_file():
+                self._files.setdefault(match["round_key"], []).append((file, match))
+
+    def round_keys(self) -> Sequence[str]:
+        """Return the rounds that at least one file is named after."""
+        return list(self._files)
+
+    def files(self, round_key: str) -> Sequence[SourceFile]:
+        """Return the round's files, tables before page exports.
+
+        Raises:
+            FileFault: a file is too large to be a published table, or cannot be read.
+        """
+        files = [self._read(file, match) for file, match in self._files.get(round_key, [])]
+        return sorted(files, key=lambda file: (file.kind is Kind.PAGE, file.name))
+
+    def fingerprint(self) -> str:
+        """Return a digest over the names and bytes of all files."""
+        digest = hashlib.sha256()
+        for entries in self._files.values():
+            for file, _ in entries:
+                digest.update(f"{file.name}\n{_sha256(file)}\n".encode())
+        return digest.hexdigest()
+
+    def _read(self, file: Path, match: re.Match[str]) -> SourceFile:
+        size = file.stat().st_size
+        if size > MAX_TABLE_BYTES:
+            raise FileFault(
+                file.name,
+                f"{size} bytes, more than any published table ({MAX_TABLE_BYTES})",
+                "Check that it is the right file.",
+            )
+        content = file.read_bytes()
+        is_page = match["name"].endswith(".csv")
+        repository = new_round(match["round_key"]).repository
+        return SourceFile(
+            round_key=match["round_key"],
+            kind=Kind.PAGE if is_page else Kind.TABLE,
+            name=file.name,
+            url=RESULTS_PAGE_URL if is_page else table_url(repository, match["name"]),
+            content=content,
+            sha256=hashlib.sha256(content).hexdigest(),
+            origin="folder",
+            is_partial=match["part"] is not None,
+        )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
