@@ -10,10 +10,9 @@ import polars as pl
 
 from pipeline.normalise import names
 from pipeline.normalise.numbers import count, number
-from pipeline.normalise.units import renamed, true_label, unit_labels
+from pipeline.normalise.units import renamed, unit_labels
 from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round
-from pipeline.sources.files import Kind
 
 SCENARIOS = ("Offline", "Server", "Interactive", "SingleStream", "MultiStream")
 COUNTS = ("nodes", "processors_per_node", "accelerators_per_node", "total_accelerators")
@@ -33,18 +32,19 @@ MOVED = (
 _TEXT, _COUNT, _FLAG = pl.String(), pl.Int64(), pl.Boolean()
 
 
-def canonical(raw: pl.DataFrame, round: Round, kind: Kind) -> pl.DataFrame:
+def canonical(raw: pl.DataFrame, round: Round, unit_label: pl.Expr) -> pl.DataFrame:
     """Return the raw rows with the canonical columns added, in the same order.
 
-    ``raw`` is of RAW_SCHEMA. Beside the columns of ``results`` there are ``*_is_known`` flags,
-    ``location_parts``, and ``power`` in ``power_unit``'s own unit.
+    ``raw`` is of RAW_SCHEMA; ``unit_label`` is the label that counts, corrected or as published.
+    Beside the columns of ``results`` there are ``*_is_known`` flags, ``location_parts``, and
+    ``power`` with its ``power_metric``.
     """
     frame = raw.rename({field: f"{field}_as_published" for field in MOVED})
     frame = _with_places(frame)
     frame = _with_submitter(frame)
     frame = _with_accelerator(frame)
     frame = _with_benchmark(frame, round)
-    frame = _with_unit(frame, round, kind)
+    frame = _with_unit(frame, unit_label)
     frame = _with_accelerator_counts(frame)
     return _with_description(frame, round)
 
@@ -139,9 +139,9 @@ def _with_benchmark(frame: pl.DataFrame, round: Round) -> pl.DataFrame:
     return frame.with_columns(benchmark_family=family)
 
 
-def _with_unit(frame: pl.DataFrame, round: Round, kind: Kind) -> pl.DataFrame:
+def _with_unit(frame: pl.DataFrame, unit_label: pl.Expr) -> pl.DataFrame:
     """Add value, unit and metric in the true unit (F4); milliseconds whatever the label."""
-    frame = frame.with_columns(unit_label=true_label(round, kind))
+    frame = frame.with_columns(unit_label=unit_label)
     frame = frame.join(unit_labels(), on="unit_label", how="left", maintain_order="left")
     powers = {line["unit_as_published"]: float(line["factor"]) for line in entries("units")}
     return frame.with_columns(

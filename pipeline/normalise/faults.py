@@ -21,7 +21,7 @@ SMALLEST_VALUE = 1e-6
 """No result is this small: a logging fault once gave 1e-09 tokens/s (mlcommons/inference #1662)."""
 
 LONGEST_NAME = 1000
-"""Longer text is kept and listed; the longest software stack published so far has 500 characters."""
+"""Longer text is kept and listed; software stacks published so far reach 500 characters."""
 
 SHOWN = 200
 """Characters of a published text that rejects and warnings show."""
@@ -31,7 +31,7 @@ _NAME_FIELDS = ("submitter", "platform", "model_used", "benchmark", "accelerator
 _LEAVES_TREE = r"(^|[/\\])\.\.([/\\]|$)|^[/\\~]|\x00"
 _ODD_TEXT = {
     "markup in a name": r"<[A-Za-z/!?]",
-    "quotes in a name": "[\"`]",
+    "quotes in a name": '["`]',
     "a line break in a name": r"[\r\n]",
     "unusual characters in a name": "[\\p{Cc}\\p{Cf}\u00a0\u2010-\u2015\u2028-\u202f]",
 }
@@ -77,9 +77,7 @@ def fault_rules(round: Round) -> list[Rule]:
 def warning_rules() -> list[Rule]:
     """Return what is worth saying of a row that is kept."""
     text = [pl.col(_published(field)).fill_null("") for field in _NAME_FIELDS]
-    not_read = [
-        Rule(field, "not a plain count, left empty", _not_read(field)) for field in COUNTS
-    ]
+    not_read = [Rule(field, "not a plain count, left empty", _not_read(field)) for field in COUNTS]
     odd = [
         Rule(field, problem, column.str.contains(pattern))
         for problem, pattern in _ODD_TEXT.items()
@@ -128,10 +126,7 @@ def all_broken(frame: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     """Return one row per row and broken rule: source_row, field, problem, value_as_published."""
     flags = frame.select(
         "source_row",
-        *(
-            rule.broken.fill_null(value=False).alias(f"{index}")
-            for index, rule in enumerate(rules)
-        ),
+        *(rule.broken.fill_null(value=False).alias(f"{index}") for index, rule in enumerate(rules)),
     )
     found = [
         frame.filter(flags[f"{index}"]).select(

@@ -115,7 +115,7 @@ def benchmark_family(suite: str, benchmark: str) -> str:
 
 
 def weight_data_types(as_published: str | None) -> str | None:
-    """Return declared numeric formats in one spelling, sorted where several; None if unset (F15)."""
+    """Return declared numeric formats in one spelling, sorted; None if unset (F15)."""
     text = (plain(as_published) or "").casefold()
     line = _by_spelling("weight_data_types").get(text)
     if line is not None:
@@ -159,10 +159,16 @@ def _benchmark_aliases() -> dict[tuple[str, str], str]:
         (line["suite"], line["as_published"].casefold()): line["benchmark"]
         for line in entries("benchmark_aliases")
     }
-    own = {(line["suite"], line["benchmark"].casefold()): line["benchmark"] for line in entries("benchmarks")}
+    own = {
+        (line["suite"], line["benchmark"].casefold()): line["benchmark"]
+        for line in entries("benchmarks")
+    }
     return own | aliases
 
 
 @cache
 def _families() -> dict[tuple[str, str], str]:
-    return {(line["suite"], line["benchmark"]): line["benchmark_family"] for line in entries("benchmarks")}
+    return {
+        (line["suite"], line["benchmark"]): line["benchmark_family"]
+        for line in entries("benchmarks")
+    }

@@ -8,6 +8,7 @@ import codecs
 import csv
 import io
 from collections.abc import Iterator
+from itertools import pairwise
 
 import polars as pl
 
@@ -109,11 +110,9 @@ def _decode(content: bytes, name: str) -> str:
 
 
 def _split(text: str, name: str) -> list[_Row]:
-    """Split into stripped cells, refusing a file that is empty or cut."""
+    """Split into stripped cells, refusing a file that is empty or no table."""
     if not text.strip():
         raise FileFault(name, "the results-page export is empty", _AGAIN)
-    if not text.endswith("\n"):
-        raise FileFault(name, "the results-page export is cut: its last line has no end", _AGAIN)
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -134,12 +133,11 @@ def _check_width(rows: list[_Row], name: str) -> None:
 
 
 def _read_list(rows: list[_Row], name: str) -> Iterator[_Record]:
-    """Read shape B: one header row, then one record per published cell."""
+    """Read shape B: a header row, then a record per cell, kept even where its value is blank."""
     columns = _columns(rows[0], _LIST, name)
     for number, row in enumerate(rows[1:], 2):
-        record = _pick(row, columns)
-        if record["value_as_published"] is not None:
-            yield {**record, "source_row": number}
+        if any(row):
+            yield {**_pick(row, columns), "source_row": number}
 
 
 def _read_pivot(rows: list[_Row], name: str) -> Iterator[_Record]:
@@ -175,7 +173,7 @@ def _blocks(
     starts = [i for i in range(start, len(rows)) if rows[i][id_column]]
     if len(rows) > start and start not in starts:
         raise FileFault(name, f"record {start + 1} belongs to no system", _AGAIN)
-    for begin, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+    for begin, end in pairwise([*starts, len(rows)]):
         yield begin + 1, rows[begin:end]
 
 

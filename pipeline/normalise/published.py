@@ -49,7 +49,14 @@ RAW_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(RAW_FIELDS, pl.String),
 }
 NUMBER_FIELDS = frozenset(
-    ("nodes", "processors_per_node", "accelerators_per_node", "total_accelerators", "value", "power")
+    (
+        "nodes",
+        "processors_per_node",
+        "accelerators_per_node",
+        "total_accelerators",
+        "value",
+        "power",
+    )
 )
 
 
@@ -65,7 +72,7 @@ class Oddity:
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as published: ``frame`` of RAW_SCHEMA, with what was odd and what is no row at all."""
+    """A table as published: a frame of RAW_SCHEMA, what was odd, and what is no row at all."""
 
     frame: pl.DataFrame
     warnings: list[Oddity]

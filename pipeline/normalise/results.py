@@ -13,6 +13,8 @@ from pipeline.normalise.canonical import canonical
 from pipeline.normalise.faults import SHOWN, all_broken, fault_rules, first_fault, warning_rules
 from pipeline.normalise.figures import Figures, figure_schemas
 from pipeline.normalise.published import Oddity, RawTable
+from pipeline.normalise.units import true_label
+from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round
 from pipeline.schema.tables import public_tables
 from pipeline.sources.files import LICENCE, Kind, SourceFile
@@ -32,7 +34,8 @@ def normalise_table(table: RawTable, file: SourceFile, round: Round) -> Figures:
         FileFault: the table is of another round.
     """
     _check_round(table.frame, file, round)
-    rows = canonical(table.frame, round, file.kind).with_columns(round_key=pl.lit(round.key))
+    rows = canonical(table.frame, round, true_label(round, file.kind))
+    rows = rows.with_columns(round_key=pl.lit(round.key))
     judged = first_fault(rows, fault_rules(round))
     judged = _with_repeats(judged, file.kind)
     used = judged.filter(pl.col("reason").is_null())
@@ -157,9 +160,7 @@ def _attach_power(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         results = results.join(
             values, on=_MEASUREMENT_KEY, how="left", nulls_equal=True, maintain_order="left"
         )
-    own = {
-        metric: pl.when(power_metric=metric).then("power") for metric in _POWER_METRICS
-    }
+    own = {metric: pl.when(power_metric=metric).then("power") for metric in _POWER_METRICS}
     results = results.with_columns(
         power_watts=pl.coalesce(own["power"], measured["power"]),
         energy_joules=pl.coalesce(own["energy"], measured["energy"]),
@@ -276,8 +277,18 @@ def _warnings(used: pl.DataFrame, read: list[Oddity], file: SourceFile) -> pl.Da
         orient="row",
     )
     found = pl.concat([from_reading, all_broken(used, warning_rules())])
+    known = pl.DataFrame(
+        [
+            (line["field"], line["problem"], line["source"])
+            for line in entries("known_warnings")
+            if line["round_key"] == file.round_key
+        ],
+        schema=dict.fromkeys(("field", "problem", "known_as"), pl.String),
+        orient="row",
+    )
     return (
-        found.with_columns(round_key=pl.lit(file.round_key), file=pl.lit(file.name))
+        found.join(known, on=["field", "problem"], how="left", maintain_order="left")
+        .with_columns(round_key=pl.lit(file.round_key), file=pl.lit(file.name))
         .select(figure_schemas()["warnings"].names())
         .sort("source_row", "field", "problem")
     )

@@ -52,13 +52,14 @@ def renamed(column: str, round: Round) -> pl.Expr:
 def true_label(round: Round, kind: Kind) -> pl.Expr:
     """Return the unit label that a value really has.
 
-    The frame has ``benchmark``, ``model_used``, ``scenario`` and ``unit_as_published``.
+    The frame has ``benchmark``, ``model_used``, ``scenario``, ``entry_id`` and
+    ``unit_as_published``; a condition left blank in ``unit_corrections.csv`` holds for all.
     """
     label = pl.col("unit_as_published").str.strip_chars()
     corrected = label
     for line in entries("unit_corrections"):
         if line["suite"] == round.suite and line["source_kind"] == kind and _covers(line, round):
-            given = ("benchmark", "model_used", "scenario")
+            given = ("benchmark", "model_used", "scenario", "entry_id")
             applies = pl.all_horizontal(
                 label == line["unit_as_published"],
                 *(pl.col(column) == line[column] for column in given if line[column]),

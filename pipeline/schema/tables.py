@@ -44,9 +44,14 @@ def public_tables() -> dict[str, Table]:
 
 @cache
 def staging_tables() -> dict[str, Table]:
-    """Return the declared inner tables, those that the models read, by name."""
+    """Return the declared inner tables, those that the models read, by name.
+
+    Results, rejects, warnings, sources and reconciliation look the same before and after.
+    """
     folder = Path(__file__).parent / "staging"
-    return {file.stem: _read(file) for file in sorted(folder.glob("*.toml"))}
+    inner = {file.stem: _read(file) for file in sorted(folder.glob("*.toml"))}
+    same = ("results", "rejects", "warnings", "sources", "reconciliation")
+    return inner | {name: public_tables()[name] for name in same}
 
 
 def _read(file: Path) -> Table:

@@ -4,7 +4,7 @@ Belongs here: the types that sources share. How a file is found or fetched stand
 own module; what is in a file is read by ``normalise``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -55,6 +55,11 @@ class Source(Protocol):
         Raises:
             RoundtableError: a file cannot be had; the message says what to do.
         """
+        ...
+
+    @property
+    def stale(self) -> Mapping[str, str]:
+        """Return the rounds that could not be brought up to date now, each with the reason."""
         ...
 
     def fingerprint(self) -> str:

@@ -7,7 +7,7 @@ uses, after the round: ``inference-6.0.summary_results.json``, ``inference-5.0.s
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.errors import FileFault, UnusableCall
@@ -58,6 +58,11 @@ class Folder:
         """
         files = [self._read(file, match) for file, match in self._files.get(round_key, [])]
         return sorted(files, key=lambda file: (file.kind is Kind.PAGE, file.name))
+
+    @property
+    def stale(self) -> Mapping[str, str]:
+        """Return nothing: what lies in a folder is what there is."""
+        return {}
 
     def fingerprint(self) -> str:
         """Return a digest over the names and bytes of all files."""

@@ -1,34 +1,33 @@
-/*
-reconciliation: where the published table and MLCommons' results page differ on a result, value by value.
-
-Grain: one row per page cell or result and field on which they differ: value, unit, accelerators, entry_id,
-system_name, or row where only one source has it. What is equal gives no row. Compared are the closed division's
-datacenter results of the rounds that have page cells; other rounds keep the rows carried from earlier builds.
-value_a is what the results table says (value and unit canonical, so a wrong label is already put right there,
-accelerators as published), value_b what the page says, ratio is b / a. A page-only number is never a result.
-
-Which result a page cell belongs to. Round, division, benchmark, accuracy target and scenario are always equal;
-names are compared by letters and digits only, since the page drops commas and more.
-1. By id or name: the same entry id, or the same submitter and system name (where the table has no ids, the
-   name alone). In a round with ids a name alone also needs an agreeing value, and is not asked at all where the
-   cell's id and name are an entry of the table that has no such result.
-2. Of what is left on both sides, by hardware and value: same submitter, nodes and accelerators per node, an
-   agreeing value, and no second candidate on either side.
-
-Kinds, the first that fits:
-- rounding: equal to 1e-4, or to half the last printed decimal where the page prints two or more (1e-9 is equal);
-- unit label: the same number under another unit, or a llama3.1-8b value in samples/s of 128 tokens each;
-- averaged systems: the page prints the mean over the submitter's systems of one name, processor, nodes and
-  count, also under entries of that name that have no such result, or prints one result under several ids;
-- rotated ids: the page shows the result under an id that is not its own in the table;
-- system name, accelerator count: the sources write different ones;
-- missing on page, missing in table: only one source has the result;
-- unknown: the values differ and no rule says why.
-
-Tie rule: of several results that fit a cell the one with an agreeing value wins, then the one with the same id
-and name, then the one in the same place by value, then the nearest value, then the lower result_key. Exact
-duplicates of a page cell count once. Carried rows never stand beside computed rows of their round.
-*/
+-- reconciliation: where the published table and MLCommons' results page differ on a result, value by value.
+--
+-- Grain: one row per page cell or result and field on which they differ: value, unit, accelerators,
+-- entry_id, system_name, or row where only one source has it. What is equal gives no row. Compared are the
+-- closed datacenter results of the rounds that have page cells; other rounds keep the rows carried from
+-- earlier builds. value_a is what the results table says (value and unit canonical, so a wrong label is already
+-- put right there; accelerators as published), value_b what the page says, ratio is b / a. A number that only
+-- the page has is never a result.
+--
+-- Which result a page cell belongs to. Round, division, benchmark, accuracy target and scenario are always
+-- equal; names are compared by letters and digits only, since the page drops commas and more.
+-- 1. By id or name: the same entry id, or the same submitter and system name (the only way where the table has
+--    no ids). A name alone also needs an agreeing value or, where the table has no ids, the same nodes and
+--    accelerators per node; it does not count where the cell's id and name are an entry without such a result.
+-- 2. Of what is left on both sides, by hardware and value: same submitter, nodes and accelerators per node, an
+--    agreeing value, and no second candidate on either side.
+--
+-- Kinds, the first that fits:
+-- - rounding: equal to 1e-4, or to half the last decimal where the page prints two or more (1e-9 is equal);
+-- - unit label: the same number under another unit, or a llama3.1-8b value in samples/s of 128 tokens each;
+-- - averaged systems: the page prints the mean over the submitter's systems of one name, processor, nodes and
+--   count, also under entries of that name that have no such result, or prints one result under several ids;
+-- - rotated ids: the page shows the result under an id that is not its own in the table;
+-- - system name, accelerator count: the sources write different ones;
+-- - missing on page, missing in table: only one source has the result;
+-- - unknown: the values differ and no rule says why.
+--
+-- Tie rule: of several results that fit a cell the one with an agreeing value wins, then the one with the same
+-- id and name, then the one in the same place by value, then the nearest value, then the lower result_key.
+-- Exact duplicates of a page cell count once. Carried rows never stand beside computed rows of their round.
 with page_rows as (
     select distinct
         page.round_key,
@@ -64,7 +63,10 @@ measured as (
 cells as (
     select
         measured.*,
-        case when decimals >= 2 then coalesce(scale, 1) * 0.5001 * pow(10, -decimals) else 0 end as half_digit,
+        case
+            when decimals >= 2 then coalesce(scale, 1) * 0.5001 * pow(10, -decimals)
+            else 0
+        end as half_digit,
         row_number() over (
             order by
                 round_key, division, entry_id, name_key, benchmark, accuracy_target, scenario, value, unit,
@@ -149,9 +151,12 @@ candidates as (
         coalesce(cell.entry_id = result.entry_id, false) as same_id,
         coalesce(cell.submitter = result.submitter and cell.name_key = result.name_key, false) as same_name,
         coalesce(not known.has_result, false) as is_pooled,
-        cell.submitter = result.submitter
-        and cell.nodes = result.nodes
-        and cell.accelerators_per_node = result.accelerators_per_node as same_hardware,
+        coalesce(
+            cell.submitter = result.submitter
+            and cell.nodes = result.nodes
+            and cell.accelerators_per_node = result.accelerators_per_node,
+            false
+        ) as same_hardware,
         abs(cell.place - result.place) as place_gap,
         abs(cell.value - result.value)
         <= greatest(1e-4 * abs(result.value), cell.half_digit) as same_number,
@@ -176,7 +181,7 @@ by_id_or_name as (
     from candidates
     where
         same_id
-        or (same_name and not is_pooled and (has_no_id or same_number or is_per_sample))
+        or (same_name and not is_pooled and (same_number or is_per_sample or (has_no_id and same_hardware)))
     qualify row_number() over (
         partition by cell_id
         order by
@@ -486,7 +491,7 @@ reconciled as (
         carried.unit,
         carried.ratio,
         carried.explanation
-    from staging.reconciliation_carried as carried
+    from staging.reconciliation as carried
     where carried.round_key not in (select page.round_key from staging.page_cells as page)
 )
 

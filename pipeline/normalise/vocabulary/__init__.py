@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """A column of a published table: the raw field it fills ('' if unused), and if it is always there."""
+    """A column of a published table, the raw field it fills (or ''), and if it is always there."""
 
     column: str
     field: str

@@ -1,0 +1,1 @@
+"""Whether the tables of a build may be published."""

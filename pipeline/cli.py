@@ -1,0 +1,243 @@
+"""The command line: ``roundtable build | status | query | tables | export | discover``.
+
+Belongs here: arguments, wording and exit codes. Each command imports what it needs when it runs,
+so that help and the no-change answer of ``build`` need no data library.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.errors import RoundtableError, UnusableCall
+from pipeline.rounds import ROUND_KEY
+from pipeline.settings import Settings
+
+
+def main() -> None:
+    """Run the command line and exit: 0 done, 1 failed, 2 called wrongly."""
+    debug = "--debug" in sys.argv
+    try:
+        sys.exit(commands(standalone_mode=False))
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        _fail("Stopped. The former warehouse stands.", 1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except RoundtableError as error:
+        if debug:
+            raise
+        _fail(str(error), 2 if isinstance(error, UnusableCall) else 1)
+    except Exception as error:
+        if debug:
+            raise
+        told = str(error).partition("\n")[0]
+        _fail(f"Unexpected {type(error).__name__}: {told}\nRun again with --debug to see where.", 1)
+
+
+def _fail(message: str, code: int) -> None:
+    lines = [_harmless(line) for line in message.strip().splitlines()]
+    click.echo("Error: " + "\n".join(lines[:2]), err=True)
+    sys.exit(code)
+
+
+def _harmless(text: str) -> str:
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def _say(text: str) -> None:
+    click.echo(_harmless(text), err=True)
+
+
+def _debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    option = click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+    return option(command)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="roundtable")
+def commands() -> None:
+    """Every published MLPerf® result in one table you can query."""
+
+
+@commands.command()
+@click.option(
+    "--source",
+    default="auto",
+    metavar="auto|github|bundled|PATH",
+    help="Where files come from: GitHub with bundled figures in reserve (auto, the default), "
+    "GitHub alone, the bundled figures alone, or a folder with published/ and submissions/.",
+)
+@click.option(
+    "--rounds", metavar="KEY,KEY", help="Refresh only these, such as inference-6.0; others stay."
+)
+@click.option("--submissions", is_flag=True, help="Also read the submission archives.")
+@click.option("--record", is_flag=True, help="Keep the run in Dagster's history.")
+@click.option(
+    "--strict", is_flag=True, help="Fail if a round is stale or there is a new warning."
+)
+@click.option("--full", is_flag=True, help="Build even if nothing has changed.")
+@_debug_option
+def build(
+    source: str, rounds: str | None, submissions: bool, record: bool, strict: bool, full: bool
+) -> int:
+    """Fetch what changed, normalise, run models and checks, publish."""
+    from pipeline.sources.choice import choose_source
+    from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.stamp import identity
+
+    refresh = _round_keys(rounds)
+    settings = Settings.from_environment()
+    warehouse = Warehouse(settings.home)
+    if submissions:
+        _say("Submission archives are not read yet; building from the published tables.")
+    with warehouse.lock(_say):
+        choice = choose_source(source, settings, _say)
+        digest = identity(source, choice.source, refresh)
+        if full or warehouse.stamp().get("identity") != digest:
+            from pipeline.orchestration.run import run_build
+            from pipeline.warehouse.build import Build, Plan
+
+            plan = Plan(choice.source, choice.use_bundle, refresh, digest)
+            with _progress() as say:
+                run_build(Build(warehouse, plan, say), record)
+        else:
+            _say("Nothing has changed since the last build.")
+        return _conclude(warehouse.stamp(), str(warehouse.database), strict)
+
+
+def _round_keys(text: str | None) -> frozenset[str] | None:
+    if text is None:
+        return None
+    keys = [key.strip() for key in text.split(",")]
+    wrong = [key for key in keys if not ROUND_KEY.fullmatch(key)]
+    if wrong:
+        raise UnusableCall(f"--rounds {wrong[0]!r}: no round. Write keys such as inference-6.0.")
+    return frozenset(keys)
+
+
+def _progress() -> Any:
+    """Return a context that gives a function to tell each step with."""
+    import contextlib
+
+    if not sys.stderr.isatty():
+        return contextlib.nullcontext(_say)
+
+    @contextlib.contextmanager
+    def status() -> Any:
+        from rich.console import Console
+        from rich.text import Text
+
+        with Console(stderr=True).status("building") as shown:
+            yield lambda text: shown.update(Text(_harmless(text)))
+
+    return status()
+
+
+def _conclude(stamp: dict[str, Any], database: str, strict: bool) -> int:
+    """Tell what a build left; return 1 if ``--strict`` forbids it."""
+    stale, warned = stamp["stale"], stamp["new_warnings"] + len(stamp["failed_checks"])
+    rows = stamp["rows"]
+    click.echo(
+        f"{database}: {rows['results']} results of {stamp['rounds']} rounds, "
+        f"{rows['rejects']} rejects, {rows['warnings']} warnings."
+    )
+    for key, reason in stale.items():
+        _say(f"stale: {key} ({reason})")
+    for text in stamp["failed_checks"]:
+        _say(f"warning: {text}")
+    if strict and (stale or warned):
+        _say(f"--strict: {len(stale)} stale rounds, {warned} new warnings. See: roundtable status")
+        return 1
+    return 0
+
+
+@commands.command()
+@_debug_option
+def status() -> None:
+    """Show each round's rows and freshness, then names to review, rejects and failed checks."""
+    from pipeline.export.status import status_lines
+    from pipeline.warehouse.layout import Warehouse
+
+    for line in status_lines(Warehouse(Settings.from_environment().home)):
+        click.echo(line)
+
+
+@commands.command()
+@click.argument("sql")
+@click.option("--format", type=click.Choice(["table", "csv", "json", "parquet"]), default="table")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+@_debug_option
+def query(sql: str, format: str, output: Path | None) -> None:
+    """Ask the warehouse in SQL (DuckDB's), read-only."""
+    import duckdb
+
+    from pipeline.export import answers
+    from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.reading import open_database
+
+    if format == "parquet" and output is None:
+        raise UnusableCall("--format parquet needs --output FILE.")
+    with open_database(Warehouse(Settings.from_environment().home)) as connection:
+        try:
+            relation = connection.sql(sql)
+            if relation is None:
+                raise UnusableCall("The statement gives no rows. Write a select.")
+            answers.write(relation, format, output)
+        except duckdb.Error as error:
+            raise UnusableCall(_first_lines(str(error))) from error
+        except OSError as error:
+            raise RoundtableError(f"{output}: cannot be written ({error.strerror}).") from error
+
+
+def _first_lines(message: str) -> str:
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return lines[0] + "\nSee the tables with: roundtable tables"
+
+
+@commands.command()
+@click.argument("name", required=False)
+@_debug_option
+def tables(name: str | None) -> None:
+    """List the tables, or one table's columns with meaning, unit and an example."""
+    from pipeline.schema.tables import public_tables
+
+    declared = public_tables()
+    if name is None:
+        width = max(map(len, declared))
+        for table in declared.values():
+            click.echo(f"{table.name:<{width}}  {table.meaning}")
+        return
+    if name not in declared:
+        raise UnusableCall(f"{name}: no such table. There are: {', '.join(declared)}.")
+    table = declared[name]
+    click.echo(f"{table.name}: {table.meaning}\nOne row per {', '.join(table.key)}.\n")
+    width = max(len(column.name) for column in table.columns)
+    for column in table.columns:
+        unit = f" [{column.unit}]" if column.unit else ""
+        click.echo(f"  {column.name:<{width}}  {column.type:<10}  {column.meaning}{unit}")
+    click.echo(f"\nExample:\n  {table.example.replace(chr(10), chr(10) + '  ')}")
+
+
+@commands.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet")
+@_debug_option
+def export(folder: Path, format: str) -> None:
+    """Write the published tables to a folder, with the data package description."""
+    from pipeline.export.folder import export_tables
+    from pipeline.warehouse.layout import Warehouse
+
+    files = export_tables(Warehouse(Settings.from_environment().home), folder, format)
+    click.echo(f"{folder}: {len(files)} files")
+
+
+if __name__ == "__main__":
+    main()

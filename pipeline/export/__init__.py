@@ -1,0 +1,1 @@
+"""What leaves the warehouse: data package, bundle and exported copies."""

@@ -1,0 +1,98 @@
+"""What ``roundtable status`` tells: rounds, freshness, names to review, rejects, failed checks.
+
+Belongs here: the wording. All of it comes from the published tables and the release's stamp.
+"""
+
+from collections.abc import Iterator
+
+import duckdb
+
+from pipeline.export.answers import printable
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.reading import open_database
+
+SHOWN = 20
+
+
+def status_lines(warehouse: Warehouse) -> Iterator[str]:
+    """Return the status of the current release, line by line.
+
+    Raises:
+        RoundtableError: there is no warehouse yet.
+    """
+    with open_database(warehouse) as connection:
+        yield from _rounds(connection)
+        yield from _unmapped(connection)
+        yield from _counted(
+            connection,
+            "rejects",
+            "select round_key || ' ' || file || ': ' || reason as what, count(*) as rows "
+            "from rejects group by all order by rows desc, what",
+        )
+        yield from _counted(
+            connection,
+            "warnings (rows kept)",
+            "select round_key || ' ' || field || ': ' || problem "
+            "|| coalesce(' (' || known_as || ')', '') as what, count(*) as rows "
+            "from warnings where problem not like '%not in the vocabulary' "
+            "group by all order by rows desc, what",
+        )
+        yield from _counted(
+            connection,
+            "differences between sources",
+            "select round_key || ': ' || kind as what, count(*) as rows "
+            "from reconciliation group by all order by what",
+        )
+    failed = warehouse.stamp().get("failed_checks", [])
+    yield f"failed checks: {len(failed)}" if failed else "failed checks: none"
+    yield from (f"  {printable(text)}" for text in failed)
+
+
+def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    rows = connection.execute(
+        """
+        with files as (
+            select
+                round_key,
+                string_agg(distinct origin, ', ' order by origin) as origin,
+                max(commit) as commit,
+                max(fetched_at) as fetched_at,
+                bool_or(is_stale) as is_stale,
+                max(stale_reason) as stale_reason
+            from sources group by round_key
+        )
+        select
+            round.round_key, round.results, files.origin, files.commit, files.fetched_at,
+            files.is_stale, files.stale_reason, round.is_complete, round.is_reviewed, round.state
+        from rounds as round left join files using (round_key)
+        where round.results > 0 or files.round_key is not null or round.state = 'archives only'
+        order by round.suite, string_split(round.round, '.')::integer[]
+        """
+    ).fetchall()
+    yield f"{'round':<16}{'rows':>7}  {'source':<16}{'commit':<9}{'fetched':<18}state"
+    for key, results, origin, commit, fetched, stale, reason, complete, reviewed, state in rows:
+        notes = ["STALE: " + reason] if stale else ["fresh"] if origin else [state]
+        notes += ["incomplete"] if complete is False else []
+        notes += [] if reviewed else ["unreviewed"]
+        when = fetched.strftime("%Y-%m-%d %H:%M") if fetched else "-"
+        yield printable(
+            f"{key:<16}{results:>7}  {origin or '-':<16}{(commit or '-')[:7]:<9}{when:<18}"
+            + ", ".join(notes)
+        )
+
+
+def _unmapped(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    yield from _counted(
+        connection,
+        "names not in the vocabulary",
+        "select field || ': ' || value_as_published as what, count(*) as rows from warnings "
+        "where problem like '%not in the vocabulary' group by all order by what",
+    )
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, title: str, query: str) -> Iterator[str]:
+    rows = connection.execute(query).fetchall()
+    yield f"{title}: {sum(count for _, count in rows) or 'none'}"
+    yield from (f"  {count:>6}  {printable(what)}" for what, count in rows[:SHOWN])
+    if len(rows) > SHOWN:
+        yield f"          and {len(rows) - SHOWN} more kinds"

@@ -1,0 +1,121 @@
+"""The files of one round become its figures.
+
+Belongs here: which file serves for what. A published table gives the results; the results page is
+held against it, and gives the results only where a round has nothing else.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from pipeline.errors import FileFault
+from pipeline.normalise.canonical import canonical
+from pipeline.normalise.figures import Figures, figure_schemas
+from pipeline.normalise.page_export import read_page_export
+from pipeline.normalise.published import RAW_SCHEMA, RawTable, read_published_table
+from pipeline.normalise.results import file_reject, normalise_table, source_line
+from pipeline.rounds import Round
+from pipeline.sources.files import Kind, SourceFile
+
+
+def round_figures(files: Sequence[SourceFile], round: Round) -> Figures:
+    """Return all figures that a round's files give.
+
+    A results page that cannot be read becomes a reject, since the table does not depend on it.
+
+    Raises:
+        FileFault: the file that should give the results cannot be used.
+    """
+    tables = [file for file in files if file.kind is Kind.TABLE]
+    pages = [file for file in files if file.kind is Kind.PAGE]
+    if not tables:
+        return Figures.concat([_results_of_page(file, round) for file in pages])
+    table, *others = tables
+    figures = [normalise_table(read_published_table(table.content, table.name), table, round)]
+    figures += [_unused(file, table) for file in others]
+    figures += [_cells_of_page(file, round) for file in pages]
+    return Figures.concat(figures)
+
+
+def _unused(file: SourceFile, used: SourceFile) -> Figures:
+    """Account for a second table of the round; ``summary_results.json`` sorts first and wins."""
+    fault = FileFault(file.name, f"not used: {used.name} is the round's table", "Nothing to do.")
+    return Figures.of(
+        sources=source_line(file), rejects=file_reject(fault, file.round_key, file.sha256)
+    )
+
+
+def _results_of_page(file: SourceFile, round: Round) -> Figures:
+    """Take the results from the page; it names no directories, so names stand in for them."""
+    raw = _raw_page(file, round)
+    return normalise_table(RawTable(raw, warnings=[], rejects=[]), file, round)
+
+
+def _cells_of_page(file: SourceFile, round: Round) -> Figures:
+    try:
+        raw = _raw_page(file, round)
+    except FileFault as fault:
+        return Figures.of(
+            sources=source_line(file), rejects=file_reject(fault, file.round_key, file.sha256)
+        )
+    label = pl.col("unit_as_published").str.strip_chars()
+    cells = canonical(raw, round, unit_label=label).with_columns(
+        round_key=pl.lit(round.key),
+        accelerators=pl.col("accelerators_as_published"),
+        source_url=pl.lit(file.url),
+        source_sha256=pl.lit(file.sha256),
+    )
+    usable = pl.col("value").is_not_null() & pl.col("scenario").is_not_null()
+    unusable = cells.filter(~usable).select(
+        "round_key",
+        "source_row",
+        "submitter_as_published",
+        "value_as_published",
+        "model_used",
+        "source_sha256",
+        file=pl.lit(file.name),
+        field=pl.lit("value"),
+        reason=pl.lit("no number to compare, or unit or scenario not known"),
+        platform=pl.lit(None, dtype=pl.String),
+        scenario=pl.col("scenario_as_published"),
+    )
+    return Figures.of(
+        page_cells=cells.filter(usable).select(figure_schemas()["page_cells"].names()),
+        rejects=unusable.select(figure_schemas()["rejects"].names()),
+        sources=source_line(
+            file,
+            rows=cells.height,
+            rejects=unusable.height,
+            comparisons=cells.height - unusable.height,
+        ),
+    )
+
+
+def _raw_page(file: SourceFile, round: Round) -> pl.DataFrame:
+    """Return the page's cells as raw rows of RAW_SCHEMA."""
+    cells = read_page_export(file.content, file.name)
+    raw = cells.select(
+        "source_row",
+        "entry_id",
+        "availability",
+        "division",
+        "system_name",
+        "processor",
+        "nodes",
+        "accelerators_per_node",
+        "scenario",
+        submitter="submitter_as_published",
+        accelerator="accelerator_as_published",
+        total_accelerators="accelerators",
+        benchmark="benchmark_as_published",
+        model_used="benchmark_as_published",
+        platform="system_name",
+        value="value_as_published",
+        unit="unit_as_published",
+        category=pl.lit("datacenter"),  # the exports are of the datacenter page
+        version=pl.lit(round.round),  # the exports do not say
+    )
+    missing = [
+        pl.lit(None, dtype=t).alias(n) for n, t in RAW_SCHEMA.items() if n not in raw.columns
+    ]
+    return raw.with_columns(missing).select(*RAW_SCHEMA)

@@ -1,0 +1,83 @@
+"""Which source a build reads, from the word the user gave.
+
+Belongs here: the meaning of ``--source``. What each source does stands in its own module. No data
+library is imported here: the choice is made before it is known whether there is anything to do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.errors import UnusableCall
+from pipeline.rounds import known_rounds
+from pipeline.settings import Settings
+from pipeline.sources.files import Source, SourceFile
+from pipeline.sources.folder import Folder
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A source (None: bundled figures only), and whether bundled figures may stand in."""
+
+    source: Source | None
+    use_bundle: bool
+
+
+class OutOfReach:
+    """Stands for a service that cannot be reached: it offers nothing, and every round is stale."""
+
+    def __init__(self, reason: str) -> None:
+        """Take the reason, as told with each stale round."""
+        self._reason = reason
+
+    def round_keys(self) -> Sequence[str]:
+        """Return nothing."""
+        return []
+
+    def files(self, round_key: str) -> Sequence[SourceFile]:
+        """Return nothing."""
+        return []
+
+    @property
+    def stale(self) -> Mapping[str, str]:
+        """Return every known round with the reason."""
+        return dict.fromkeys(known_rounds(), self._reason)
+
+    def fingerprint(self) -> str:
+        """Return the same text each time: nothing can have changed as far as can be told."""
+        return "out of reach"
+
+
+def choose_source(mode: str, settings: Settings, say: Callable[[str], None]) -> Choice:
+    """Return the source for ``auto``, ``github``, ``bundled`` or a folder's path.
+
+    GitHub is asked at once, so that what is stale or out of reach is known.
+
+    Raises:
+        UnusableCall: no such folder.
+    """
+    if mode == "bundled":
+        return Choice(None, use_bundle=True)
+    if mode in ("auto", "github"):
+        return Choice(_github(settings, say, mode), use_bundle=mode == "auto")
+    if not Path(mode).is_dir():
+        raise UnusableCall(
+            f"--source {mode}: no such folder. Give auto, github, bundled or a folder's path."
+        )
+    return Choice(Folder(Path(mode)), use_bundle=False)
+
+
+def _github(settings: Settings, say: Callable[[str], None], mode: str) -> Source:
+    from pipeline.sources.github import GitHub
+    from pipeline.sources.http import Unreachable
+
+    source = GitHub(settings, say=say)
+    try:
+        source.survey()
+    except Unreachable as error:
+        instead = (
+            "bundled or last good figures serve" if mode == "auto" else "last good figures serve"
+        )
+        say(f"GitHub is out of reach ({error}); {instead}.")
+        return OutOfReach(str(error))
+    return source

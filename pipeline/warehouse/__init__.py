@@ -1,0 +1,1 @@
+"""From figures to tables: runs the SQL models and publishes database and Parquet together."""

@@ -1,0 +1,310 @@
+"""The steps of a build, one method each, exchanged as Parquet files in the warehouse's folder.
+
+Belongs here: what a step reads and writes, and which figures serve a round whose file is at fault
+or out of reach. In which order steps run, and what is told of them, is the orchestration's task.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from pipeline.errors import FileFault
+from pipeline.normalise.figures import Figures, frame_schema
+from pipeline.normalise.results import file_reject
+from pipeline.normalise.round import round_figures
+from pipeline.normalise.vocabulary import entries
+from pipeline.rounds import Round, rounds_by_key
+from pipeline.schema.tables import staging_tables
+from pipeline.settings import PACKAGE
+from pipeline.sources.files import Kind, Source, SourceFile
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.models import Model, TableName, inputs, models, run
+from pipeline.warehouse.tables import read_figures, write_figures, write_frame
+
+BUNDLE = PACKAGE / "bundled"
+"""Figures that come with the package; see its README for how they are made."""
+
+VOCABULARIES = {
+    "submitter_names": "submitters",
+    "accelerator_names": "accelerators",
+    "accelerator_products": "accelerator_products",
+    "benchmarks": "benchmarks",
+    "compatibility": "compatibility",
+}
+"""Inner tables that are vocabulary files, and the files' names."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build reads.
+
+    ``source`` is None for bundled figures only; ``use_bundle`` lets them stand in for rounds that
+    the source does not give. ``refresh`` names the rounds to read again, all others staying as
+    they are in the last warehouse; None reads all. ``identity`` is the digest of all that decides
+    the outcome, kept with the release.
+    """
+
+    source: Source | None
+    use_bundle: bool
+    refresh: frozenset[str] | None = None
+    identity: str = ""
+
+
+class Build:
+    """One build of a warehouse."""
+
+    def __init__(self, warehouse: Warehouse, plan: Plan, say: Callable[[str], None]) -> None:
+        """Take the warehouse, what is to be read, and how to tell of each step."""
+        self.warehouse = warehouse
+        self.plan = plan
+        self.say = say
+        self._folder = warehouse.build
+
+    @cached_property
+    def rounds(self) -> dict[str, Round]:
+        """The known rounds, and any that the source, the bundle or the last warehouse has."""
+        keys: set[str] = set(self._bundled_keys)
+        if self.plan.source is not None:
+            keys |= set(self.plan.source.round_keys())
+        if self.plan.refresh is not None:
+            keys |= set(_round_keys(self.warehouse.parquet))
+        return rounds_by_key(keys)
+
+    # -- read ---------------------------------------------------------------------------------
+
+    def collect(self, round_key: str) -> list[SourceFile]:
+        """Take a round's files from the source and keep their bytes and provenance."""
+        files: list[SourceFile] = []
+        fault: FileFault | None = None
+        if self.plan.source is not None and self._is_refreshed(round_key):
+            try:
+                files = list(self.plan.source.files(round_key))
+            except FileFault as error:
+                fault = error
+        for file in files:
+            keep_bytes(self.warehouse.snapshots, file)
+        manifest = [_provenance(file) for file in files]
+        target = self._folder / "raw" / f"{round_key}.json"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        told = {
+            "files": manifest,
+            "fault": [fault.file, fault.problem, fault.next_step] if fault else None,
+        }
+        target.write_text(json.dumps(told, indent=1), encoding="utf-8")
+        return files
+
+    # -- normalise ----------------------------------------------------------------------------
+
+    def normalise(self, round_key: str) -> Figures:
+        """Turn a round's files into figures, or take those that serve in their stead."""
+        figures = self._figures(round_key)
+        folder = self._folder / "figures" / round_key
+        shutil.rmtree(folder, ignore_errors=True)
+        if figures.sources.height or figures.rejects.height:
+            self.say(f"{round_key}: {figures.results.height} results")
+            write_figures(figures, folder)
+        return figures
+
+    def _figures(self, round_key: str) -> Figures:
+        if not self._is_refreshed(round_key):
+            return self._last_good(round_key) or Figures.of()
+        files, fault = self._collected(round_key)
+        try:
+            if fault is not None:
+                raise fault
+            if files:
+                return self._with_bundled_reconciliation(
+                    round_figures(files, self.rounds[round_key]), round_key
+                )
+        except FileFault as error:
+            sha256 = next((file.sha256 for file in files if file.name == error.file), None)
+            reject = Figures.of(rejects=file_reject(error, round_key, sha256))
+            served = self._served_instead(round_key, f"{error.file}: {error.problem}")
+            return Figures.concat([served, reject])
+        reason = self._unreachable.get(round_key)
+        if reason is not None:
+            return self._served_instead(round_key, reason)
+        return self._bundled(round_key) if self.plan.use_bundle else Figures.of()
+
+    def _served_instead(self, round_key: str, reason: str) -> Figures:
+        """Return the last good figures of a round, else the bundled ones, marked stale."""
+        figures = self._last_good(round_key)
+        is_own = figures is not None and set(figures.sources["origin"]) != {"bundled"}
+        if not is_own and round_key in self._bundled_keys:
+            figures = self._bundled(round_key)
+        if figures is None:
+            return Figures.of()
+        stale = figures.sources.with_columns(
+            is_stale=pl.lit(value=True), stale_reason=pl.lit(reason)
+        )
+        return replace(figures, sources=stale)
+
+    def _last_good(self, round_key: str) -> Figures | None:
+        try:
+            figures = read_figures(self.warehouse.parquet, round_key)
+        except ValueError:  # another version's warehouse, with other columns
+            return None
+        if figures.sources.is_empty():
+            return None
+        return figures
+
+    def _bundled(self, round_key: str) -> Figures:
+        figures = read_figures(BUNDLE, round_key)
+        return replace(figures, sources=figures.sources.with_columns(origin=pl.lit("bundled")))
+
+    def _with_bundled_reconciliation(self, figures: Figures, round_key: str) -> Figures:
+        """Keep the bundle's comparison with the results page, if it was made with this very table.
+
+        The page has no address to fetch its export from, so GitHub alone has nothing to compare.
+        """
+        if not self.plan.use_bundle or figures.page_cells.height:
+            return figures
+        bundled = self._bundled(round_key)
+        tables = (
+            frame.filter(pl.col("kind") == Kind.TABLE.value)["sha256"].to_list()
+            for frame in (figures.sources, bundled.sources)
+        )
+        if bundled.reconciliation.is_empty() or next(tables) != next(tables):
+            return figures
+        return replace(figures, reconciliation=bundled.reconciliation)
+
+    def _is_refreshed(self, round_key: str) -> bool:
+        return self.plan.refresh is None or round_key in self.plan.refresh
+
+    def _collected(self, round_key: str) -> tuple[list[SourceFile], FileFault | None]:
+        manifest = self._folder / "raw" / f"{round_key}.json"
+        if not manifest.exists():
+            return [], None
+        told = json.loads(manifest.read_text(encoding="utf-8"))
+        files = [_with_bytes(self.warehouse.snapshots, line) for line in told["files"]]
+        return files, FileFault(*told["fault"]) if told["fault"] else None
+
+    @cached_property
+    def _bundled_keys(self) -> list[str]:
+        return _round_keys(BUNDLE) if self.plan.use_bundle else []
+
+    @cached_property
+    def _unreachable(self) -> Mapping[str, str]:
+        return self.plan.source.stale if self.plan.source is not None else {}
+
+    # -- warehouse ----------------------------------------------------------------------------
+
+    def stage(self) -> dict[str, pl.DataFrame]:
+        """Write the tables that the models start from; return them by name."""
+        parts = [
+            read_figures(self._folder / "figures" / key)
+            for key in self.rounds
+            if (self._folder / "figures" / key).is_dir()
+        ]
+        frames = Figures.concat(parts).frames()
+        frames["rounds"] = self._rounds_frame()
+        frames |= {name: _vocabulary_frame(name, file) for name, file in VOCABULARIES.items()}
+        for name, frame in frames.items():
+            write_frame(frame, self.table_file(TableName("staging", name)))
+        return frames
+
+    def keep_failed_checks(self, failed: list[str]) -> None:
+        """Keep what checks found that did not stop the build, for the release's stamp."""
+        (self._folder / "failed_checks.json").write_text(json.dumps(failed), encoding="utf-8")
+
+    def failed_checks(self) -> list[str]:
+        """Return what ``keep_failed_checks`` kept."""
+        file = self._folder / "failed_checks.json"
+        kept: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+        return kept
+
+    def run_model(self, model: Model) -> Path:
+        """Run a model over the tables made so far and return its Parquet file."""
+        self.say(f"model {model.table}")
+        target = self.table_file(model.table)
+        run(model, {table: self.table_file(table) for table in model.reads}, target)
+        return target
+
+    def table_file(self, table: TableName) -> Path:
+        """Return where a table's Parquet file of this build is."""
+        return self._folder / "tables" / f"{table}.parquet"
+
+    def tables(self) -> dict[TableName, Path]:
+        """Return the files of all tables: those the models start from and those they make."""
+        return {table: self.table_file(table) for table in (*sorted(inputs()), *models())}
+
+    def _rounds_frame(self) -> pl.DataFrame:
+        positions: dict[str, int] = {}
+        lines = []
+        for round in self.rounds.values():
+            positions[round.suite] = positions.get(round.suite, 0) + 1
+            lines.append(
+                {
+                    "round_key": round.key,
+                    "suite": round.suite,
+                    "round": round.round,
+                    "position": positions[round.suite],
+                    "repository": round.repository,
+                    "released_on": round.released_on,
+                    "released_on_source": round.released_on_source,
+                    "table_file": round.table,
+                    "is_reviewed": round.reviewed,
+                }
+            )
+        return pl.DataFrame(lines, schema=frame_schema(staging_tables()["rounds"]))
+
+
+def keep_bytes(snapshots: Path, file: SourceFile) -> None:
+    """Keep a file's bytes under their SHA-256, once."""
+    target = snapshots / file.sha256
+    if not target.exists():
+        snapshots.mkdir(parents=True, exist_ok=True)
+        part = snapshots / f".{file.sha256}.part"
+        part.write_bytes(file.content)
+        part.replace(target)
+
+
+def _provenance(file: SourceFile) -> dict[str, object]:
+    return {
+        "round_key": file.round_key,
+        "kind": file.kind.value,
+        "name": file.name,
+        "url": file.url,
+        "sha256": file.sha256,
+        "origin": file.origin,
+        "commit": file.commit,
+        "etag": file.etag,
+        "fetched_at": file.fetched_at.isoformat() if file.fetched_at else None,
+        "is_partial": file.is_partial,
+        "stale_reason": file.stale_reason,
+    }
+
+
+def _with_bytes(snapshots: Path, line: dict[str, str]) -> SourceFile:
+    content = (snapshots / line["sha256"]).read_bytes()
+    if hashlib.sha256(content).hexdigest() != line["sha256"]:
+        raise FileFault(line["name"], "its stored bytes have changed", "Build again.")
+    fetched_at = datetime.fromisoformat(line["fetched_at"]) if line["fetched_at"] else None
+    given = {**line, "kind": Kind(line["kind"]), "fetched_at": fetched_at, "content": content}
+    return SourceFile(**given)  # type: ignore[arg-type]  # the keys are those of _provenance
+
+
+def _round_keys(folder: Path) -> list[str]:
+    """Return the rounds that a folder of figures has sources of."""
+    file = folder / "sources.parquet"
+    if not file.exists():
+        return []
+    return pl.read_parquet(file, glob=False, columns=["round_key"])["round_key"].unique().to_list()
+
+
+def _vocabulary_frame(name: str, file: str) -> pl.DataFrame:
+    """Return a vocabulary file as its declared inner table; blanks are nulls."""
+    schema = frame_schema(staging_tables()[name])
+    lines: Iterable[dict[str, str]] = entries(file)
+    columns = {}
+    for column, dtype in schema.items():
+        text = pl.Series(column, [line[column] or None for line in lines], dtype=pl.String)
+        columns[column] = text.str.split("|") if dtype == pl.List(pl.String) else text.cast(dtype)
+    return pl.DataFrame(columns)

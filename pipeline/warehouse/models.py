@@ -1,0 +1,197 @@
+"""The SQL models: which there are, what each reads, and running one.
+
+Belongs here: everything about a model that does not depend on where tables are kept. A model is
+one file ``sql/<folder>/<table>.sql``, a single ``select``; models in ``sql/staging`` make inner
+tables (schema ``staging``), all others public ones (schema ``main``).
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipeline.errors import RoundtableError
+from pipeline.settings import sql_folder
+
+
+class ModelFault(RoundtableError):
+    """A SQL model cannot be used; the message names the file."""
+
+
+@dataclass(frozen=True, order=True)
+class TableName:
+    """A table's schema and name, as models write them."""
+
+    schema: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return the qualified name."""
+        return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model's table, its SQL, and the tables it reads."""
+
+    table: TableName
+    group: str
+    description: str
+    sql: str
+    reads: frozenset[TableName]
+
+    @property
+    def version(self) -> str:
+        """Return a digest of the SQL, which changes when the model does."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()[:16]
+
+
+@cache
+def models() -> Mapping[TableName, Model]:
+    """Return all models, each after those it reads.
+
+    Raises:
+        ModelFault: a file is not a single select, or reads a table without naming its schema.
+    """
+    files = [file for file in _files() if file.parent.name != "checks"]
+    found = {model.table: model for model in map(_read, files)}
+    order = TopologicalSorter({table: model.reads & found.keys() for table, model in found.items()})
+    return {table: found[table] for table in order.static_order()}
+
+
+@cache
+def checks() -> Mapping[str, Model]:
+    """Return the SQL checks by name: each selects the rows that are at fault."""
+    found = [_read(file) for file in _files() if file.parent.name == "checks"]
+    return {model.table.name: model for model in found}
+
+
+def inputs() -> set[TableName]:
+    """Return the tables that models read and no model makes."""
+    made = models().keys()
+    return {table for model in models().values() for table in model.reads} - made
+
+
+def run(model: Model, tables: Mapping[TableName, Path], target: Path) -> None:
+    """Run a model over Parquet files and write its table to ``target`` (a Parquet file).
+
+    ``tables`` gives the file of each table that the model reads. The same inputs give the same
+    bytes: the model's total ``order by`` fixes the order of the rows.
+
+    Raises:
+        ModelFault: the SQL fails, or a table that it reads has no file.
+    """
+    missing = sorted(str(table) for table in model.reads - tables.keys())
+    if missing:
+        raise ModelFault(f"{model.table}: reads {missing[0]}, which has not been built.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with over({table: tables[table] for table in model.reads}) as connection:
+        try:
+            write_parquet(connection, model.sql, target)
+        except duckdb.Error as error:
+            raise ModelFault(f"sql model {model.table} failed: {error}") from error
+
+
+def over(tables: Mapping[TableName, Path]) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory database in which the Parquet files can be read as tables."""
+    connection = duckdb.connect()
+    connection.execute("create schema staging")
+    for table, file in tables.items():
+        view(connection, table, file)
+    return connection
+
+
+def view(connection: duckdb.DuckDBPyConnection, table: TableName, file: Path) -> None:
+    """Make a Parquet file readable under a table's name."""
+    # read_parquet takes its argument for a glob, so a folder named "[a]" needs escaping.
+    escaped = re.sub(r"([*?\[])", r"[\1]", str(file))
+    connection.execute(f"create view {table} as from read_parquet({_literal(escaped)})")
+
+
+def write_parquet(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    target: Path,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write a query's rows to a Parquet file, the same bytes for the same rows and metadata."""
+    pairs = ", ".join(f"{key}: {_literal(value)}" for key, value in (metadata or {}).items())
+    options = (
+        "format parquet, compression zstd, compression_level 9, row_group_size 50000, "
+        "parquet_version 'v2'"
+    )
+    if pairs:
+        options += f", kv_metadata {{{pairs}}}"
+    connection.execute(f"copy ({query}) to {_literal(str(target))} ({options})")
+
+
+def _files() -> list[Path]:
+    return sorted(sql_folder().glob("*/*.sql"))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _read(file: Path) -> Model:
+    sql = file.read_text(encoding="utf-8").strip().removesuffix(";")
+    group = file.parent.name
+    schema = "staging" if group == "staging" else "main"
+    return Model(
+        table=TableName(schema, file.stem),
+        group=group,
+        description=_header(sql),
+        sql=sql,
+        reads=frozenset(_tables_read(sql, file)),
+    )
+
+
+def _header(sql: str) -> str:
+    """Return the leading comment of a model as one text."""
+    lines = []
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line.removeprefix("--").strip())
+    return "\n".join(lines).strip()
+
+
+def _tables_read(sql: str, file: Path) -> Iterable[TableName]:
+    """Find the tables a select reads, from DuckDB's own parse tree.
+
+    References to the model's own CTEs have no schema, which is how they are told apart; the shape
+    of the tree is pinned by a test, since DuckDB does not document it.
+    """
+    with duckdb.connect() as connection:
+        answer = connection.execute("select json_serialize_sql($1)", [sql]).fetchall()[0][0]
+    tree = json.loads(answer)
+    if tree.get("error"):
+        raise ModelFault(f"{file.name}: not a single select: {tree.get('error_message')}")
+    ctes = {entry["key"] for node in _nodes(tree) for entry in _cte_entries(node)}
+    for node in _nodes(tree):
+        if node.get("type") != "BASE_TABLE":
+            continue
+        if node["schema_name"]:
+            yield TableName(node["schema_name"], node["table_name"])
+        elif node["table_name"] not in ctes:
+            raise ModelFault(f"{file.name}: name the schema of {node['table_name']}")
+
+
+def _nodes(tree: object) -> Iterable[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+    children = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    for child in children:
+        yield from _nodes(child)
+
+
+def _cte_entries(node: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    cte_map = node.get("cte_map")
+    return cte_map.get("map", []) if isinstance(cte_map, dict) else []

@@ -1,0 +1,32 @@
+"""Opening the published database, so that a query can read it and nothing else.
+
+Belongs here: the read-only connection and its locks. How an answer is shown is ``export``'s task.
+"""
+
+import duckdb
+
+from pipeline.errors import RoundtableError
+from pipeline.warehouse.layout import Warehouse
+
+
+def open_database(warehouse: Warehouse) -> duckdb.DuckDBPyConnection:
+    """Open the current release's database.
+
+    The connection cannot write, attach, read or write files, load extensions or reach a network,
+    and these locks cannot be taken off.
+
+    Raises:
+        RoundtableError: there is no warehouse yet, or its database cannot be opened.
+    """
+    release = warehouse.release
+    if release is None:
+        raise RoundtableError(f"{warehouse.home}: no warehouse yet. Run: roundtable build")
+    try:
+        connection = duckdb.connect(release / warehouse.database.name, read_only=True)
+        connection.execute("set enable_external_access = false")
+        connection.execute("set lock_configuration = true")
+    except duckdb.Error as error:
+        raise RoundtableError(
+            f"{warehouse.database}: cannot be opened ({error}). Run: roundtable build --full"
+        ) from error
+    return connection
