@@ -80,9 +80,7 @@ def commands() -> None:
 )
 @click.option("--submissions", is_flag=True, help="Also read the submission archives.")
 @click.option("--record", is_flag=True, help="Keep the run in Dagster's history.")
-@click.option(
-    "--strict", is_flag=True, help="Fail if a round is stale or there is a new warning."
-)
+@click.option("--strict", is_flag=True, help="Fail if a round is stale or there is a new warning.")
 @click.option("--full", is_flag=True, help="Build even if nothing has changed.")
 @_debug_option
 def build(

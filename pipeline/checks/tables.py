@@ -4,14 +4,14 @@ Belongs here: what is checked and whether a failure blocks. A failed blocking ch
 nothing is published; the others are listed. How checks are run is the orchestration's task.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 
-from pipeline.schema.tables import Table, public_tables
-from pipeline.warehouse.models import TableName, checks, over, view
+from pipeline.schema.tables import Table
+from pipeline.warehouse.models import TableName, models, over, rules
 
 LARGEST_LOSS = 0.10
 """A round that loses more of its rows than this is not published; fewer can be a retraction."""
@@ -38,57 +38,115 @@ class Outcome:
     problem: str = ""
     rows: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        """Return the failure in one line."""
-        return f"{self.check.table}: {self.problem}"
 
-
-SCHEMA, UNIQUE_KEY = "schema", "unique_key"
 LOSS = Check(
     "results", "no_round_shrinks", f"No round loses more than {LARGEST_LOSS:.0%} of its rows"
 )
-MISSING = Check("results", "no_row_goes_missing", "No result of a round goes missing", False)
+MISSING = Check("results", "no_result_goes_missing", "No result of a round goes missing", False)
 MOVED = Check("results", "no_entry_moves", "No entry id moves to another system", False)
+AGAINST_FORMER = (LOSS, MISSING, MOVED)
 
 
-def all_checks() -> list[Check]:
-    """Return every check, in the order in which they run."""
-    declared = [
-        check
-        for table in public_tables().values()
-        for check in (
-            Check(table.name, SCHEMA, "Columns, their order and types are as declared"),
-            Check(table.name, UNIQUE_KEY, f"One row per {', '.join(table.key)}"),
+def schema_check(table: Table) -> Check:
+    """Return the check of a table's columns."""
+    return Check(table.name, "schema", "Columns, their order and types are as declared")
+
+
+def key_check(table: Table) -> Check:
+    """Return the check of a table's key."""
+    return Check(table.name, "unique_key", f"One row per {', '.join(table.key)}")
+
+
+def rule_checks() -> dict[str, Check]:
+    """Return the SQL rules as checks, by name; each is about the last table made that it reads."""
+    made = [table.name for table in models()]
+    return {
+        name: Check(
+            max((table.name for table in rule.reads), key=made.index),
+            name,
+            rule.description.partition("\n")[0],
         )
-    ]
-    rules = [
-        Check(_checked_table(model.reads), name, model.description.split("\n")[0])
-        for name, model in checks().items()
-    ]
-    return [*declared, *rules, LOSS, MISSING, MOVED]
+        for name, rule in rules().items()
+    }
 
 
-def run_checks(tables: Mapping[TableName, Path], former_results: Path) -> Iterator[Outcome]:
-    """Run every check over a build's Parquet files.
+def check_table(table: Table, file: Path) -> list[Outcome]:
+    """Check a table's Parquet file against its declaration."""
+    with over({TableName("main", table.name): file}) as connection:
+        schema = _check_schema(connection, table)
+        if not schema.passed:
+            return [schema, Outcome(key_check(table), False, "not checked: the columns are wrong")]
+        return [schema, _check_key(connection, table)]
 
-    ``former_results`` is the results file of the last warehouse; without one, nothing is compared.
+
+def check_rule(name: str, tables: Mapping[TableName, Path]) -> Outcome:
+    """Run a SQL rule over a build's Parquet files."""
+    rule, check = rules()[name], rule_checks()[name]
+    with over({table: tables[table] for table in rule.reads}) as connection:
+        return _outcome(connection, rule.sql, check, f"broken rule: {check.meaning}")
+
+
+def compare_with_former(results: Path, former_results: Path) -> list[Outcome]:
+    """Compare the rounds that this build and the last warehouse both have.
+
+    Without a former file, or with one of another version's columns, there is nothing to compare.
     """
+    nothing = [Outcome(check, True, "nothing to compare with") for check in AGAINST_FORMER]
+    if not former_results.exists():
+        return nothing
+    tables = {TableName("main", "results"): results, TableName("staging", "former"): former_results}
     with over(tables) as connection:
-        for table in public_tables().values():
-            schema = _check_schema(connection, table)
-            yield schema
-            if schema.passed:
-                yield _check_key(connection, table)
-        for check in all_checks():
-            if check.name in checks():
-                yield _check_rule(connection, check)
-        if former_results.exists():
-            connection.execute("create schema former")
-            yield from _compare_with_former(connection, former_results)
+        columns = set(connection.table("staging.former").columns)
+        if not {"round_key", "result_key", "entry_id", "platform"} <= columns:
+            return nothing
+        return [
+            _outcome(connection, query, check, problem)
+            for check, (query, problem) in _COMPARISONS.items()
+        ]
+
+
+_COMPARISONS = {
+    LOSS: (
+        f"""
+        with before as (select round_key, count(*) as rows from staging.former group by all),
+        now as (select round_key, count(*) as rows from main.results group by all)
+        select before.round_key, before.rows as rows_before, now.rows as rows_now
+        from before inner join now using (round_key)
+        where now.rows < {1 - LARGEST_LOSS} * before.rows
+        order by all
+        """,
+        "a round lost too many rows; if MLCommons withdrew them, start again in a new folder",
+    ),
+    MISSING: (
+        """
+        select round_key, submitter, platform, model_used, scenario, result_key
+        from staging.former
+        where
+            round_key in (select round_key from main.results)
+            and result_key not in (select result_key from main.results)
+        order by all
+        """,
+        "results of the last warehouse are gone",
+    ),
+    MOVED: (
+        """
+        with places as (
+            select round_key, entry_id, list(distinct platform) as platforms
+            from staging.former where entry_id is not null group by all
+        )
+        select distinct now.round_key, now.entry_id, places.platforms as was, now.platform as is_now
+        from main.results as now
+        inner join places using (round_key, entry_id)
+        where not list_contains(places.platforms, now.platform)
+        order by all
+        """,
+        "entry ids now stand for another system",
+    ),
+}
 
 
 def _check_schema(connection: duckdb.DuckDBPyConnection, table: Table) -> Outcome:
-    check = Check(table.name, SCHEMA, "")
+    check = schema_check(table)
     relation = connection.table(f"main.{table.name}")
     found = [
         (name, str(type).lower())
@@ -108,11 +166,7 @@ def _check_key(connection: duckdb.DuckDBPyConnection, table: Table) -> Outcome:
         select {key}, count(*) as rows from main.{table.name} group by {key}
         having count(*) > 1 order by all
     """
-    return _outcome(connection, query, Check(table.name, UNIQUE_KEY, ""), "keys are not unique")
-
-
-def _check_rule(connection: duckdb.DuckDBPyConnection, check: Check) -> Outcome:
-    return _outcome(connection, checks()[check.name].sql, check, f"broken rule: {check.meaning}")
+    return _outcome(connection, query, key_check(table), "keys are not unique")
 
 
 def _outcome(
@@ -128,62 +182,3 @@ def _outcome(
     if not found:
         return Outcome(check, passed=True)
     return Outcome(check, False, f"{problem} ({len(found)} rows, first: {rows[0]})", rows)
-
-
-def _compare_with_former(
-    connection: duckdb.DuckDBPyConnection, former_results: Path
-) -> Iterator[Outcome]:
-    """Compare the rounds that both warehouses have."""
-    former = TableName("former", "results")
-    with over({}) as probe:
-        columns = set(probe.read_parquet(str(former_results)).columns)
-    if not {"round_key", "result_key", "entry_id", "platform"} <= columns:
-        return  # another version's warehouse
-    view(connection, former, former_results)
-    yield _outcome(
-        connection,
-        f"""
-        select former.round_key, former.rows as rows_before, coalesce(now.rows, 0) as rows_now
-        from (select round_key, count(*) as rows from former.results group by all) as former
-        inner join (select round_key, count(*) as rows from main.results group by all) as now
-            using (round_key)
-        where now.rows < {1 - LARGEST_LOSS} * former.rows
-        order by all
-        """,
-        LOSS,
-        "a round lost too many rows; if they were withdrawn on purpose, start a new warehouse",
-    )
-    yield _outcome(
-        connection,
-        """
-        select round_key, submitter, platform, model_used, scenario, result_key
-        from former.results as former
-        where
-            round_key in (select round_key from main.results)
-            and result_key not in (select result_key from main.results)
-        order by all
-        """,
-        MISSING,
-        "results of the last warehouse are gone",
-    )
-    yield _outcome(
-        connection,
-        """
-        select distinct now.round_key, now.entry_id, former.platform as was, now.platform as is_now
-        from main.results as now
-        inner join former.results as former using (round_key, entry_id)
-        where
-            now.platform not in (
-                select platform from former.results
-                where round_key = now.round_key and entry_id = now.entry_id
-            )
-        order by all
-        """,
-        MOVED,
-        "entry ids now stand for another system",
-    )
-
-
-def _checked_table(reads: frozenset[TableName]) -> str:
-    """Return the table a rule is about: the one whose name sorts first among those it reads."""
-    return min(table.name for table in reads)

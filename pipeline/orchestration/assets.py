@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
+from pipeline.orchestration.checks import asset_key, declared_checks, declared_results
 from pipeline.schema.tables import public_tables
 from pipeline.warehouse.build import Build
 from pipeline.warehouse.models import Model, TableName, inputs, models
@@ -20,11 +21,6 @@ READ, STAGING, PUBLISH = "read", "staging", "publish"
 
 # Backfill policies are marked beta; the warning would stand before every build's output.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
-
-
-def asset_key(table: TableName) -> dg.AssetKey:
-    """Return a table's asset key: its name, inner tables under ``staging``."""
-    return dg.AssetKey([table.name] if table.schema == "main" else [table.schema, table.name])
 
 
 def read_assets(partitions: dg.PartitionsDefinition[str]) -> list[dg.AssetsDefinition]:
@@ -111,12 +107,15 @@ def model_asset(model: Model) -> dg.AssetsDefinition:
         kinds={"duckdb", "sql"},
         code_version=model.version,
         description=model.description,
+        check_specs=declared_checks(model),
         required_resource_keys={"build"},
     )
-    def table(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
+    def table(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult[None]]:
         build: Build = context.resources.build
         file = build.run_model(model)
-        return dg.MaterializeResult(metadata=_about(model, file))
+        yield dg.MaterializeResult(
+            metadata=_about(model, file), check_results=declared_results(build, model)
+        )
 
     return table
 

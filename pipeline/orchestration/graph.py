@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from pipeline.orchestration.assets import all_assets
-from pipeline.orchestration.checks import table_checks
+from pipeline.orchestration.checks import all_checks
 from pipeline.settings import Settings
 from pipeline.sources.choice import choose_source
 from pipeline.warehouse.build import Build, Plan
@@ -52,7 +52,7 @@ def build_defs(
 
     return dg.Definitions(
         assets=all_assets(dg.StaticPartitionsDefinition(list(rounds))),
-        asset_checks=[table_checks()],
+        asset_checks=all_checks(),
         jobs=[job],
         schedules=[weekly],
         resources={"build": build},

@@ -210,15 +210,16 @@ class Build:
             write_frame(frame, self.table_file(TableName("staging", name)))
         return frames
 
-    def keep_failed_checks(self, failed: list[str]) -> None:
-        """Keep what checks found that did not stop the build, for the release's stamp."""
-        (self._folder / "failed_checks.json").write_text(json.dumps(failed), encoding="utf-8")
+    def keep_failed_check(self, text: str) -> None:
+        """Keep what a check found that does not stop the build, for the release to tell."""
+        with (self._folder / "failed_checks.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(text) + "\n")
 
     def failed_checks(self) -> list[str]:
-        """Return what ``keep_failed_checks`` kept."""
-        file = self._folder / "failed_checks.json"
-        kept: list[str] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
-        return kept
+        """Return what ``keep_failed_check`` kept, in order."""
+        file = self._folder / "failed_checks.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        return [json.loads(line) for line in lines]
 
     def run_model(self, model: Model) -> Path:
         """Run a model over the tables made so far and return its Parquet file."""

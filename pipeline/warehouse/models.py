@@ -67,8 +67,8 @@ def models() -> Mapping[TableName, Model]:
 
 
 @cache
-def checks() -> Mapping[str, Model]:
-    """Return the SQL checks by name: each selects the rows that are at fault."""
+def rules() -> Mapping[str, Model]:
+    """Return the SQL rules of ``sql/checks`` by name: each selects the rows that break it."""
     found = [_read(file) for file in _files() if file.parent.name == "checks"]
     return {model.table.name: model for model in found}
 

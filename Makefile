@@ -1,0 +1,43 @@
+# Two commands suffice: `make build` and `make test`. Needs python3 >= 3.11.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: build test lint dev bundle clean
+
+build: $(VENV)/.installed
+	$(BIN)/roundtable build
+
+test: $(VENV)/.test
+	$(BIN)/pytest
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint sql
+
+dev: $(VENV)/.ui
+	DAGSTER_HOME=$(CURDIR) $(BIN)/dagster dev
+
+# Remakes the figures that come with the package, from a folder of published tables.
+bundle: $(VENV)/.installed
+	test -d "$(DATA)" || { echo "Say where the tables are: make bundle DATA=folder"; exit 2; }
+	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/roundtable build --source "$(DATA)" --full
+	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/python -m pipeline.export.bundle
+	rm -rf warehouse/bundling
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Roundtable needs Python 3.11 or newer; say which with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.ui: $(VENV)/.%: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group $*
+	touch $@
