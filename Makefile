@@ -34,10 +34,10 @@ clean:
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Roundtable needs Python 3.11 or newer; say which with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install -qq --upgrade pip
+	$(BIN)/python -m pip install -qq --editable .
 	touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.ui: $(VENV)/.%: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group $*
+	$(BIN)/python -m pip install -qq --group $*
 	touch $@

@@ -147,8 +147,8 @@ def _conclude(stamp: dict[str, Any], database: str, strict: bool) -> int:
         f"{database}: {rows['results']} results of {stamp['rounds']} rounds, "
         f"{rows['rejects']} rejects, {rows['warnings']} warnings."
     )
-    for key, reason in stale.items():
-        _say(f"stale: {key} ({reason})")
+    for reason in dict.fromkeys(stale.values()):
+        _say(f"stale: {', '.join(key for key in stale if stale[key] == reason)} ({reason})")
     for text in stamp["failed_checks"]:
         _say(f"warning: {text}")
     if strict and (stale or warned):

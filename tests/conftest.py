@@ -1,6 +1,10 @@
 """Fixtures that several stages' tests share."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -47,3 +51,57 @@ def run_models(tmp_path: Path) -> ModelRunner:
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[Mapping[str, object]]:
     """Return a query's rows as dictionaries."""
     return connection.sql(query).pl().to_dicts()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished command."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Roundtable:
+    """The command line as a process of its own, over one warehouse folder and no network."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if key != "GITHUB_TOKEN"},
+            "ROUNDTABLE_HOME": str(home),
+            "ROUNDTABLE_GITHUB_API": "http://127.0.0.1:9/api",
+            "ROUNDTABLE_GITHUB_RAW": "http://127.0.0.1:9/raw",
+            "ROUNDTABLE_GITHUB_CODELOAD": "http://127.0.0.1:9/codeload",
+        }
+
+    def __call__(self, *arguments: str | Path, **environment: str) -> Finished:
+        done = subprocess.run(
+            [sys.executable, "-m", "pipeline.cli", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            env={**self.environment, **environment},
+            cwd=Path(__file__).parents[1],
+            timeout=120,
+            check=False,
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    def parquet(self) -> dict[str, bytes]:
+        """Return the bytes of each published Parquet file by table."""
+        return {file.stem: file.read_bytes() for file in (self.home / "parquet").glob("*.parquet")}
+
+
+@pytest.fixture
+def roundtable(tmp_path: Path) -> Roundtable:
+    """Give the command line over a folder of its own."""
+    return Roundtable(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
+    """Give the command line over a warehouse built from the bundled figures; only to be read."""
+    command = Roundtable(tmp_path_factory.mktemp("bundled") / "home")
+    built = command("build", "--source", "bundled")
+    assert built.code == 0, built.err
+    return command

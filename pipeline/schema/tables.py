@@ -46,12 +46,14 @@ def public_tables() -> dict[str, Table]:
 def staging_tables() -> dict[str, Table]:
     """Return the declared inner tables, those that the models read, by name.
 
-    Results, rejects, warnings, sources and reconciliation look the same before and after.
+    Some look like a public table: those that it is made from, and the last warehouse's.
     """
     folder = Path(__file__).parent / "staging"
     inner = {file.stem: _read(file) for file in sorted(folder.glob("*.toml"))}
     same = ("results", "rejects", "warnings", "sources", "reconciliation")
-    return inner | {name: public_tables()[name] for name in same}
+    former = {"former_results": "results", "former_changes": "changes"}
+    alike = {name: name for name in same} | former
+    return inner | {name: public_tables()[public] for name, public in alike.items()}
 
 
 def _read(file: Path) -> Table:

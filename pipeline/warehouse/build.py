@@ -206,6 +206,7 @@ class Build:
         frames = Figures.concat(parts).frames()
         frames["rounds"] = self._rounds_frame()
         frames |= {name: _vocabulary_frame(name, file) for name, file in VOCABULARIES.items()}
+        frames |= {f"former_{name}": self._former(name) for name in ("results", "changes")}
         for name, frame in frames.items():
             write_frame(frame, self.table_file(TableName("staging", name)))
         return frames
@@ -235,6 +236,13 @@ class Build:
     def tables(self) -> dict[TableName, Path]:
         """Return the files of all tables: those the models start from and those they make."""
         return {table: self.table_file(table) for table in (*sorted(inputs()), *models())}
+
+    def _former(self, name: str) -> pl.DataFrame:
+        """Return a table of the last warehouse; empty if there is none of these columns."""
+        schema = frame_schema(staging_tables()[f"former_{name}"])
+        file = self.warehouse.parquet / f"{name}.parquet"
+        former = pl.read_parquet(file, glob=False) if file.exists() else schema.to_frame()
+        return former if former.schema == schema else schema.to_frame()
 
     def _rounds_frame(self) -> pl.DataFrame:
         positions: dict[str, int] = {}

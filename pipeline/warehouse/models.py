@@ -149,7 +149,7 @@ def _read(file: Path) -> Model:
         group=group,
         description=_header(sql),
         sql=sql,
-        reads=frozenset(_tables_read(sql, file)),
+        reads=tables_read(sql, file),
     )
 
 
@@ -163,25 +163,31 @@ def _header(sql: str) -> str:
     return "\n".join(lines).strip()
 
 
-def _tables_read(sql: str, file: Path) -> Iterable[TableName]:
-    """Find the tables a select reads, from DuckDB's own parse tree.
+def tables_read(sql: str, file: Path) -> frozenset[TableName]:
+    """Return the tables a select reads, from DuckDB's own parse tree; ``file`` is for messages.
 
-    References to the model's own CTEs have no schema, which is how they are told apart; the shape
-    of the tree is pinned by a test, since DuckDB does not document it.
+    References to the select's own CTEs have no schema, which is how they are told apart. The shape
+    of the tree is pinned by tests, since DuckDB does not document it.
+
+    Raises:
+        ModelFault: it is not a single select, or reads a table without naming its schema.
     """
     with duckdb.connect() as connection:
         answer = connection.execute("select json_serialize_sql($1)", [sql]).fetchall()[0][0]
     tree = json.loads(answer)
     if tree.get("error"):
         raise ModelFault(f"{file.name}: not a single select: {tree.get('error_message')}")
-    ctes = {entry["key"] for node in _nodes(tree) for entry in _cte_entries(node)}
-    for node in _nodes(tree):
-        if node.get("type") != "BASE_TABLE":
-            continue
-        if node["schema_name"]:
-            yield TableName(node["schema_name"], node["table_name"])
-        elif node["table_name"] not in ctes:
-            raise ModelFault(f"{file.name}: name the schema of {node['table_name']}")
+    nodes = list(_nodes(tree))
+    ctes = {entry["key"] for node in nodes for entry in _cte_entries(node)}
+    read = [
+        (node["schema_name"], node["table_name"])
+        for node in nodes
+        if node.get("type") == "BASE_TABLE"
+    ]
+    for schema, name in read:
+        if not schema and name not in ctes:
+            raise ModelFault(f"{file.name}: name the schema of {name}")
+    return frozenset(TableName(schema, name) for schema, name in read if schema)
 
 
 def _nodes(tree: object) -> Iterable[dict[str, Any]]:

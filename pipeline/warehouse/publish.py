@@ -61,12 +61,13 @@ def _write_database(
 ) -> None:
     """Write all tables: the public ones in ``main``, what they are made from in ``staging``.
 
-    An inner table that a public one repeats is left out.
+    An inner table that a public one repeats is left out, as is the last warehouse.
     """
     with duckdb.connect(database) as connection:
         connection.execute("create schema staging; create schema source")
         for table, file in sorted(tables.items()):
-            if table.schema == "staging" and table.name in public_tables():
+            repeats = table.name.removeprefix("former_") in public_tables()
+            if table.schema == "staging" and repeats:
                 continue
             wanted = files.get(table.name, file) if table.schema == "main" else file
             view(connection, TableName("source", table.name), wanted)

@@ -1,0 +1,155 @@
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pipeline.cli import commands
+from pipeline.schema.tables import public_tables
+from tests.conftest import Roundtable
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_help_imports_no_data_library() -> None:
+    script = (
+        "import sys\nfrom pipeline.cli import commands\n"
+        "try:\n commands(['--help'])\nexcept SystemExit: pass\n"
+        "print(sorted({'dagster', 'polars', 'duckdb', 'pyarrow', 'requests'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_has_help_and_stands_in_the_readme() -> None:
+    readme = README.read_text(encoding="utf-8")
+    for name, command in commands.commands.items():
+        assert command.help, name
+        assert f"roundtable {name}" in readme, name
+
+
+def test_every_table_stands_in_the_readme() -> None:
+    readme = README.read_text(encoding="utf-8")
+    assert [name for name in public_tables() if f"`{name}`" not in readme] == []
+
+
+def test_the_readmes_answers_are_what_the_commands_say(bundled: Roundtable) -> None:
+    blocks = re.findall(
+        r'```console\n\$ roundtable query "\n(.*?)"\n(.*?)```', README.read_text("utf-8"), re.S
+    )
+    assert len(blocks) >= 3
+    for query, answer in blocks:
+        told = bundled("query", query)
+        assert [line.rstrip() for line in told.out.splitlines() if line.strip()] == [
+            line.rstrip() for line in answer.splitlines() if line.strip()
+        ], told.err
+
+
+def test_every_tables_example_runs(bundled: Roundtable) -> None:
+    for table in public_tables().values():
+        done = bundled("query", table.example, "--format", "json")
+        assert done.code == 0, (table.name, done.err)
+        assert json.loads(done.out) or table.name in ("rejects",), table.name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["build", "--source", "no-such-folder"], "no such folder"),
+        (["build", "--rounds", "6.0"], "Write keys such as inference-6.0"),
+        (["query", "selec 1"], "Parser Error"),
+        (["query", "select nothing from results"], "nothing"),
+        (["query", "select 1", "--format", "parquet"], "--output"),
+        (["query", "select 1", "--format", "xml"], "xml"),
+        (["tables", "nosuch"], "There are: accelerators"),
+        (["nosuch"], "nosuch"),
+    ],
+)
+def test_a_wrong_call_exits_with_2_and_says_why(
+    bundled: Roundtable, arguments: list[str], told: str
+) -> None:
+    done = bundled(*arguments)
+    assert done.code == 2
+    assert told in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", [["status"], ["query", "select 1"], ["export", "out"]])
+def test_without_a_warehouse_the_next_step_is_named(
+    roundtable: Roundtable, command: list[str]
+) -> None:
+    done = roundtable(*command)
+    assert done.code == 1
+    assert "no warehouse yet. Run: roundtable build" in done.err
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "create table x as select 1",
+        "delete from results",
+        "copy results to 'stolen.csv'",
+        "select * from read_csv('/etc/passwd')",
+        "select * from read_parquet('warehouse/parquet/results.parquet')",
+        "attach 'other.duckdb'",
+        "install httpfs",
+        "set enable_external_access = true",
+        "select getenv('HOME')",
+    ],
+)
+def test_a_query_cannot_write_nor_leave_the_database(bundled: Roundtable, statement: str) -> None:
+    before = bundled.parquet()["results"]
+    done = bundled("query", statement)
+    assert done.code == 2, done.out
+    assert bundled.parquet()["results"] == before
+    assert bundled("query", "select count(*) as n from results", "--format", "csv").code == 0
+
+
+def test_query_writes_each_format_to_a_file(bundled: Roundtable, tmp_path: Path) -> None:
+    for format in ("table", "csv", "json", "parquet"):
+        file = tmp_path / f"out.{format}"
+        query = "select result_key, value from results order by all limit 3"
+        assert bundled("query", query, "--format", format, "--output", file).code == 0
+        assert file.stat().st_size > 0
+    assert pl.read_parquet(tmp_path / "out.parquet").height == 3
+    assert len(json.loads((tmp_path / "out.json").read_text())) == 3
+
+
+def test_tables_tells_each_column_with_its_meaning(bundled: Roundtable) -> None:
+    listed = bundled("tables").out
+    assert all(name in listed for name in public_tables())
+    told = bundled("tables", "results").out
+    assert all(column.meaning in told for column in public_tables()["results"].columns)
+
+
+def test_meanings_stand_in_the_database_too(bundled: Roundtable) -> None:
+    query = (
+        "select table_name, column_name, comment from duckdb_columns() "
+        "where schema_name = 'main' and not internal"
+    )
+    told = json.loads(bundled("query", query, "--format", "json").out)
+    for line in told:
+        table = public_tables()[line["table_name"]]
+        assert line["comment"] in [column.comment for column in table.columns], line
+    assert len(told) == sum(len(table.columns) for table in public_tables().values())
+
+
+def test_export_writes_each_table_and_describes_it(bundled: Roundtable, tmp_path: Path) -> None:
+    for format in ("parquet", "csv"):
+        folder = tmp_path / format
+        assert bundled("export", folder, "--format", format).code == 0
+        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        paths = {resource["path"] for resource in package["resources"]}
+        assert paths == {f"{name}.{format}" for name in public_tables()}
+        assert all((folder / path).is_file() for path in paths)
+
+
+def test_status_tells_rounds_and_what_needs_a_look(bundled: Roundtable) -> None:
+    told = bundled("status").out
+    assert re.search(r"inference-6\.0 +520  bundled .* fresh", told)
+    assert "names not in the vocabulary: none" in told
+    assert "rejects: none" in told
+    assert "failed checks: none" in told
