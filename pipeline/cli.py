@@ -103,7 +103,7 @@ def build(
             from pipeline.orchestration.run import run_build
             from pipeline.warehouse.build import Build, Plan
 
-            plan = Plan(choice.source, choice.use_bundle, refresh, digest)
+            plan = Plan(choice.source, choice.bundle, refresh, digest)
             with _progress() as say:
                 run_build(Build(warehouse, plan, say), record)
         else:
@@ -235,6 +235,24 @@ def export(folder: Path, format: str) -> None:
 
     files = export_tables(Warehouse(Settings.from_environment().home), folder, format)
     click.echo(f"{folder}: {len(files)} files")
+
+
+@commands.command()
+@_debug_option
+def discover() -> None:
+    """List rounds that exist upstream and are not known yet."""
+    from pipeline.rounds import known_rounds
+    from pipeline.sources.github import GitHub
+
+    github = GitHub(Settings.from_environment(), say=lambda line: None)
+    github.survey()
+    new = [r for r in github.repositories() if r.round_key not in known_rounds()]
+    for repository in new:
+        table = repository.table or github.stale.get(repository.round_key) or "archives only"
+        commit = (repository.commit or "")[:12]
+        click.echo(_harmless(f"{repository.round_key}  {repository.name}  {commit}  {table}"))
+    if not new:
+        click.echo("Every round upstream is known.")
 
 
 if __name__ == "__main__":

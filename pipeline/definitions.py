@@ -3,10 +3,14 @@
 import dagster as dg
 
 from pipeline.orchestration.graph import build_defs
-from pipeline.rounds import known_rounds
+from pipeline.rounds import REPOSITORY, rounds_by_key
+from pipeline.settings import Settings
+from pipeline.sources.snapshots import Snapshots
 
 
 @dg.definitions
 def definitions() -> dg.Definitions:
-    """Return the whole graph over the known rounds."""
-    return build_defs(list(known_rounds()))
+    """Return the whole graph over the known rounds and those that were found upstream before."""
+    seen = Snapshots(Settings.from_environment().home).repositories()
+    matches = [match for name in seen if (match := REPOSITORY.fullmatch(name))]
+    return build_defs(list(rounds_by_key({f"{m['suite']}-{m['round']}" for m in matches})))

@@ -1,6 +1,7 @@
 """Fixtures that several stages' tests share."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ import pytest
 
 from pipeline.normalise.figures import frame_schema
 from pipeline.schema.tables import staging_tables
-from pipeline.warehouse.models import TableName, models, run, view
+from pipeline.warehouse.models import models
 
 REAL_DATA = Path(__file__).parents[2] / "shared"
 
@@ -21,7 +22,7 @@ ModelRunner = Callable[..., duckdb.DuckDBPyConnection]
 
 
 @pytest.fixture
-def run_models(tmp_path: Path) -> ModelRunner:
+def run_models() -> ModelRunner:
     """Run all models over literal inner tables; those not given are empty.
 
     Returns a function that takes frames by name (``results=...``), in any subset of the declared
@@ -29,20 +30,16 @@ def run_models(tmp_path: Path) -> ModelRunner:
     """
 
     def runner(**frames: pl.DataFrame) -> duckdb.DuckDBPyConnection:
-        files: dict[TableName, Path] = {}
-        for name, table in staging_tables().items():
-            schema = frame_schema(table)
-            given = frames.get(name, schema.to_frame())
-            frame = pl.concat([schema.to_frame(), given], how="diagonal_relaxed")
-            files[TableName("staging", name)] = tmp_path / f"staging.{name}.parquet"
-            frame.select(schema.names()).write_parquet(files[TableName("staging", name)])
-        for table_name, model in models().items():
-            files[table_name] = tmp_path / f"{table_name}.parquet"
-            run(model, files, files[table_name])
         connection = duckdb.connect()
         connection.execute("create schema staging")
-        for table_name, file in files.items():
-            view(connection, table_name, file)
+        for name, table in staging_tables().items():
+            empty = frame_schema(table).to_frame()
+            given = pl.concat([empty, frames.get(name, empty)], how="diagonal_relaxed")
+            connection.register("given", given.select(empty.columns))
+            connection.execute(f"create table staging.{name} as select * from given")
+            connection.unregister("given")
+        for table_name, model in models().items():
+            connection.execute(f"create table {table_name} as {model.sql}")
         return connection
 
     return runner
@@ -103,5 +100,21 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
     """Give the command line over a warehouse built from the bundled figures; only to be read."""
     command = Roundtable(tmp_path_factory.mktemp("bundled") / "home")
     built = command("build", "--source", "bundled")
+    assert built.code == 0, built.err
+    return command
+
+
+@pytest.fixture
+def bundled_copy(bundled: Roundtable, tmp_path: Path) -> Roundtable:
+    """Give a copy of the bundled warehouse that a test may build on."""
+    shutil.copytree(bundled.home, tmp_path / "home", symlinks=True)
+    return Roundtable(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
+    """Give the command line over a warehouse built from the real tables; only to be read."""
+    command = Roundtable(tmp_path_factory.mktemp("published") / "home")
+    built = command("build", "--source", REAL_DATA / "data", "--strict")
     assert built.code == 0, built.err
     return command

@@ -16,6 +16,7 @@ from pipeline.rounds import Round
 
 SCENARIOS = ("Offline", "Server", "Interactive", "SingleStream", "MultiStream")
 COUNTS = ("nodes", "processors_per_node", "accelerators_per_node", "total_accelerators")
+POWER_METRICS = ("power", "energy")
 PLAIN_TEXT = ("system_name", "processor", "software", "operating_system")
 MOVED = (
     "submitter",
@@ -24,6 +25,7 @@ MOVED = (
     "scenario",
     "unit",
     "value",
+    "power",
     *COUNTS,
     *PLAIN_TEXT,
 )
@@ -84,15 +86,18 @@ def _translated(
 def _with_places(frame: pl.DataFrame) -> pl.DataFrame:
     """Read division, category and the location's parts; ids lose a leading v (F11)."""
     category = pl.col("category").str.to_lowercase().str.replace_all(r"\s", "")
-    location = pl.col("location").str.strip_prefix("./").str.split("/")  # F11: prefix from 6.0 on
+    categories = category.str.split(",").list.unique().list.sort().list.join(",")
+    location = pl.col("location").str.strip_chars().str.strip_prefix("./")  # F11: from 6.0 on
+    location_parts = location.str.split("/")
     entry_id = pl.col("entry_id").str.strip_chars().str.strip_prefix("v")
     return frame.with_columns(
         division=pl.col("division").str.strip_chars().str.to_lowercase(),
-        category=category.replace("edge,datacenter", "datacenter,edge"),
+        category=categories.replace("", None),
         entry_id=entry_id.replace("", None),
-        location_parts=location,
+        location_parts=location_parts,
         submitter_directory=pl.coalesce(
-            location.list.get(1, null_on_oob=True).replace("", None), "submitter_as_published"
+            location_parts.list.get(1, null_on_oob=True).replace("", None),
+            "submitter_as_published",
         ),
     )
 
@@ -120,9 +125,13 @@ def _with_accelerator(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_benchmark(frame: pl.DataFrame, round: Round) -> pl.DataFrame:
+    """Add the benchmark and scenario; where the table names no benchmark, its directory does."""
     fields = {"benchmark": _TEXT, "accuracy_target": _TEXT, "is_known": _FLAG}
+    named = pl.col("benchmark_as_published")
     frame = described(
-        frame,
+        frame.with_columns(
+            pl.when(named.str.strip_chars() != "").then(named).otherwise("model_used")
+        ),
         "benchmark_as_published",
         lambda name: names.describe_benchmark(round.suite, name),
         fields,
@@ -143,13 +152,14 @@ def _with_unit(frame: pl.DataFrame, unit_label: pl.Expr) -> pl.DataFrame:
     """Add value, unit and metric in the true unit (F4); milliseconds whatever the label."""
     frame = frame.with_columns(unit_label=unit_label)
     frame = frame.join(unit_labels(), on="unit_label", how="left", maintain_order="left")
-    powers = {line["unit_as_published"]: float(line["factor"]) for line in entries("units")}
+    powers = [line for line in entries("units") if line["metric"] in POWER_METRICS]
+    factors = {line["unit_as_published"]: float(line["factor"]) for line in powers}
+    metrics = {line["unit_as_published"]: line["metric"] for line in powers}
+    power, power_unit = number("power_as_published"), pl.col("power_unit").str.strip_chars()
     return frame.with_columns(
         value=number("value_as_published") * pl.col("factor"),
-        power=number("power") * pl.col("power_unit").replace_strict(powers, default=None),
-        power_metric=pl.col("power_unit").replace_strict(
-            {line["unit_as_published"]: line["metric"] for line in entries("units")}, default=None
-        ),
+        power=pl.when(power > 0).then(power * power_unit.replace_strict(factors, default=None)),
+        power_metric=power_unit.replace_strict(metrics, default=None),
     )
 
 
@@ -158,14 +168,16 @@ def _with_accelerator_counts(frame: pl.DataFrame) -> pl.DataFrame:
 
     A count in the name of a product on several nodes wins (F5: 87, not 11 x 8) if it could be the
     total: more than one node holds and not more than the nodes hold. Else it is the published
-    total. A blank count on a CPU-only system means none (F13).
+    total; a total of 0 is not known where an accelerator is named. A blank count on a CPU-only
+    system means none (F13).
     """
     no_accelerator = pl.col("accelerator").is_null()
     frame = frame.with_columns(**{column: count(f"{column}_as_published") for column in COUNTS})
     frame = frame.with_columns(
+        nodes=pl.col("nodes").replace(0, None),
         accelerators_per_node=pl.when(no_accelerator)
         .then(pl.lit(0))
-        .otherwise("accelerators_per_node")
+        .otherwise("accelerators_per_node"),
     )
     frame = frame.with_columns(
         accelerators_as_published=pl.coalesce(
@@ -182,20 +194,21 @@ def _with_accelerator_counts(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(0))
         .when(is_named)
         .then(named)
-        .otherwise("accelerators_as_published")
+        .otherwise(pl.col("accelerators_as_published").replace(0, None))
     )
 
 
 def _with_description(frame: pl.DataFrame, round: Round) -> pl.DataFrame:
     """Add availability, and text with plain blanks and hyphens (F10)."""
     availability = {line["as_published"]: line["availability"] for line in entries("availability")}
-    published = pl.col("availability").str.strip_chars().str.to_lowercase()
+    published = pl.col("availability").str.strip_chars().replace("", None)
+    spelled = published.str.to_lowercase()
     inferred = count("inferred") == 1
     if not round.inferred_flag:  # F7: the flag says nothing; only edge systems can infer at all
         inferred = pl.when(pl.col("category") == "datacenter").then(pl.lit(value=False))
     return frame.with_columns(
-        availability=published.replace(availability),
-        availability_is_known=published.is_in(list(availability)),
+        availability=spelled.replace_strict(availability, default=published),
+        availability_is_known=spelled.is_in(list(availability)).fill_null(value=False),
         weight_data_types=_translated(frame, "weight_data_types", names.weight_data_types),
         is_inferred=inferred,
         accuracy=pl.col("accuracy").str.strip_chars().replace("", None),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from pipeline.normalise.canonical import COUNTS, MOVED, PLAIN_TEXT
+from pipeline.normalise.numbers import count
 from pipeline.normalise.units import allowed_scenarios
 from pipeline.rounds import Round
 
@@ -26,7 +27,7 @@ LONGEST_NAME = 1000
 SHOWN = 200
 """Characters of a published text that rejects and warnings show."""
 
-_KEY_FIELDS = ("division", "submitter_directory", "platform", "model_used")
+_KEY_FIELDS = ("division", "submitter", "submitter_directory", "platform", "model_used")
 _NAME_FIELDS = ("submitter", "platform", "model_used", "benchmark", "accelerator", *PLAIN_TEXT)
 _LEAVES_TREE = r"(^|[/\\])\.\.([/\\]|$)|^[/\\~]|\x00"
 _ODD_TEXT = {
@@ -68,8 +69,9 @@ def fault_rules(round: Round) -> list[Rule]:
         ),
         Rule("scenario", "scenario not known", unknown_scenario),
         Rule("scenario", "scenario that its category cannot have", ~_scenario_is_allowed(round)),
+        Rule("accelerator", "accelerators are counted but not named", _counted_but_not_named()),
         Rule("unit", "unit not known", pl.col("unit").is_null()),
-        Rule("value", "no finite number", pl.col("value").is_null()),
+        Rule("value", "no finite number", ~pl.col("value").is_finite().fill_null(value=False)),
         Rule("value", "too small to be a result", pl.col("value") < SMALLEST_VALUE),
     ]
 
@@ -88,17 +90,20 @@ def warning_rules() -> list[Rule]:
         for field, column in zip(_NAME_FIELDS, text, strict=True)
     ]
     parts = pl.col("location_parts").list
-    elsewhere = (parts.get(3, null_on_oob=True) != pl.col("platform")) | (
-        parts.get(4, null_on_oob=True) != pl.col("model_used")
+    elsewhere = pl.any_horizontal(
+        parts.get(place, null_on_oob=True) != pl.col(field)
+        for place, field in ((0, "division"), (3, "platform"), (4, "model_used"))
     )
+    power_lost = pl.col("power").is_null() & ~_blank("power_as_published")
     return [
         *(
             Rule(name, f"{name} not in the vocabulary", ~pl.col(f"{name}_is_known"))
             for name in ("submitter", "accelerator", "benchmark", "availability")
         ),
         Rule("division", "division not known", ~pl.col("division").is_in(DIVISIONS)),
-        Rule("category", "category not known", ~pl.col("category").is_in(CATEGORIES)),
-        Rule("location", "the location names another system or model", elsewhere),
+        Rule("category", "category not known", ~_has_known_category()),
+        Rule("location", "the location names another division, system or model", elsewhere),
+        Rule("power", "no power or energy that can be read, left empty", power_lost),
         *not_read,
         *odd,
         *long,
@@ -162,4 +167,16 @@ def _scenario_is_allowed(round: Round) -> pl.Expr:
         in_category = pl.col("category").str.split(",").list.contains(category)
         of_benchmark = pl.lit(benchmark == "*") | (pl.col("benchmark") == benchmark)
         allowed = allowed | (in_category & (pl.col("scenario") == scenario) & of_benchmark)
-    return allowed | ~pl.col("category").is_in(CATEGORIES).fill_null(value=False)
+    return allowed | ~_has_known_category()
+
+
+def _has_known_category() -> pl.Expr:
+    return pl.col("category").is_in(CATEGORIES).fill_null(value=False)
+
+
+def _counted_but_not_named() -> pl.Expr:
+    """Whether a row without accelerator, as on CPU-only systems, counts accelerators."""
+    counted = pl.max_horizontal(
+        count("accelerators_per_node_as_published"), count("total_accelerators_as_published")
+    )
+    return pl.col("accelerator").is_null() & (counted > 0)

@@ -5,7 +5,7 @@ that the vocabulary does not list is kept as published and marked unknown, never
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pipeline.normalise.vocabulary import entries
@@ -83,18 +83,20 @@ def describe_accelerator(as_published: str | None) -> Accelerator:
     text = plain(as_published) or ""
     if text.casefold() in CPU_ONLY:
         return Accelerator()
-    mixed = len(_COUNT.findall(text)) > 1
-    parts = [_one_product(part) for part in (_COUNTED_PRODUCT.findall(text) if mixed else [text])]
+    if len(_COUNT.findall(text)) < 2:
+        return _one_product(text)
+    parts = [_one_product(part) for part in _COUNTED_PRODUCT.findall(text)]
+    is_known = all(part.is_known for part in parts) and not _COUNTED_PRODUCT.sub("", text).strip()
+    total = sum(part.count_in_name or 0 for part in parts)
     if len({part.accelerator for part in parts}) == 1:
-        return parts[0]
+        return replace(parts[0], count_in_name=total, is_known=is_known)
     makers = {part.accelerator_vendor for part in parts if part.accelerator_vendor}
-    counts = [part.count_in_name for part in parts if part.count_in_name is not None]
     return Accelerator(
         accelerator="heterogeneous: " + " + ".join(sorted({str(p.accelerator) for p in parts})),
         accelerator_vendor=" + ".join(sorted(makers)) or None,
         is_heterogeneous=True,
-        count_in_name=sum(counts) if len(counts) == len(parts) else None,
-        is_known=all(part.is_known for part in parts),
+        count_in_name=total,
+        is_known=is_known,
     )
 
 

@@ -6,7 +6,8 @@ row is decided in ``faults``.
 
 import polars as pl
 
-_GROUPED = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
+_GROUPED = r"^[+-]?[1-9]\d{0,2}((,\d{3})+\.\d+|(,\d{3}){2,})$"
+"""Thousands that cannot be meant otherwise: "6,862" alone could be a decimal comma."""
 
 
 def number(column: str) -> pl.Expr:

@@ -94,7 +94,14 @@ def read_page_export(content: bytes, name: str) -> pl.DataFrame:
     records = list(read(rows, name))
     if not records:
         raise FileFault(name, "the results-page export has headers but no results", _AGAIN)
-    return pl.DataFrame(records, schema=SCHEMA)
+    cells = pl.DataFrame(records, schema=SCHEMA)
+    twice = cells.filter(
+        cells.select("source_row", "benchmark_as_published", "scenario").is_duplicated()
+    )
+    if twice.height:
+        problem = f"record {twice[0, 'source_row']} has two results for one model and scenario"
+        raise FileFault(name, problem, _AGAIN)
+    return cells
 
 
 def _decode(content: bytes, name: str) -> str:

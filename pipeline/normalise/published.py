@@ -6,6 +6,7 @@ both forms are listed in ``vocabulary/table_columns.csv``.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -103,16 +104,16 @@ def read_published_table(content: bytes, file: str) -> RawTable:
     columns = _recognise(found, file)
     fields = {c.column: c.field for c in columns if c.field}
     warnings = [
-        Oddity(0, column, "column not known", "")
+        Oddity(0, _text(column), "column not known", "")
         for column in sorted(found - {c.column for c in columns})
     ]
     rows = []
     for row, entry in objects.items():
         raw = {fields[column]: value for column, value in entry.items() if column in fields}
         warnings += _numbers_as_text(row, raw)
-        rows.append((row, *(_text(raw.get(field)) for field in RAW_FIELDS)))
+        rows.append((row, *(_text_or_null(raw.get(field)) for field in RAW_FIELDS)))
     rejects = [
-        Oddity(row, "", "the row is no JSON object", str(entry))
+        Oddity(row, "", "the row is no JSON object", _text(entry))
         for row, entry in entries
         if not isinstance(entry, dict)
     ]
@@ -123,9 +124,8 @@ def _parse(content: bytes, file: str) -> object:
     def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entry = dict(pairs)
         if len(entry) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = sorted({key for key in keys if keys.count(key) > 1})
-            raise FileFault(file, f"the key {twice[0]!r} stands twice in one object", REFETCH)
+            (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+            raise FileFault(file, f"the key {key[:100]!r} stands twice in one object", REFETCH)
         return entry
 
     try:
@@ -174,12 +174,14 @@ def _numbers_as_text(row: int, raw: dict[str, object]) -> Iterator[Oddity]:
     for field in sorted(NUMBER_FIELDS & raw.keys()):
         value = raw[field]
         if isinstance(value, str) and not isinstance(value, _Number) and value.strip():
-            yield Oddity(row, field, "a number written as text", value)
+            yield Oddity(row, field, "a number written as text", _text(value))
 
 
-def _text(value: object) -> str | None:
-    if value is None:
-        return None
+def _text_or_null(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _text(value: object) -> str:
     text = str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # A lone surrogate, written as an escape, is no text that can be stored.
     return text.encode("utf-8", "replace").decode("utf-8")

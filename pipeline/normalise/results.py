@@ -9,7 +9,7 @@ import hashlib
 import polars as pl
 
 from pipeline.errors import FileFault
-from pipeline.normalise.canonical import canonical
+from pipeline.normalise.canonical import POWER_METRICS, canonical
 from pipeline.normalise.faults import SHOWN, all_broken, fault_rules, first_fault, warning_rules
 from pipeline.normalise.figures import Figures, figure_schemas
 from pipeline.normalise.published import Oddity, RawTable
@@ -21,7 +21,6 @@ from pipeline.sources.files import LICENCE, Kind, SourceFile
 
 KEY = public_tables()["results"].key
 _MEASUREMENT_KEY = tuple(column for column in KEY if column != "metric")
-_POWER_METRICS = ("power", "energy")
 
 
 def normalise_table(table: RawTable, file: SourceFile, round: Round) -> Figures:
@@ -150,9 +149,9 @@ def _attach_power(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     4.1 and 5.1 give power in fields of the result, 5.0 as a row of its own with unit Watts. Such a
     row without its result is marked as faulty.
     """
-    is_power = pl.col("metric").is_in(_POWER_METRICS)
+    is_power = pl.col("metric").is_in(POWER_METRICS)
     results, measurements = rows.filter(~is_power), rows.filter(is_power)
-    measured = {metric: f"measured_{metric}" for metric in _POWER_METRICS}
+    measured = {metric: f"measured_{metric}" for metric in POWER_METRICS}
     for metric, column in measured.items():
         values = measurements.filter(metric=metric).select(
             *_MEASUREMENT_KEY, pl.col("value").alias(column)
@@ -160,7 +159,7 @@ def _attach_power(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         results = results.join(
             values, on=_MEASUREMENT_KEY, how="left", nulls_equal=True, maintain_order="left"
         )
-    own = {metric: pl.when(power_metric=metric).then("power") for metric in _POWER_METRICS}
+    own = {metric: pl.when(power_metric=metric).then("power") for metric in POWER_METRICS}
     results = results.with_columns(
         power_watts=pl.coalesce(own["power"], measured["power"]),
         energy_joules=pl.coalesce(own["energy"], measured["energy"]),
@@ -203,7 +202,7 @@ def _finished(rows: pl.DataFrame, file: SourceFile, round: Round) -> pl.DataFram
 
 def result_keys(rows: pl.DataFrame) -> pl.Series:
     """Return each row's stable key: 16 hexadecimal digits of SHA-256 over the key columns."""
-    joined = rows.select(pl.concat_str(KEY, separator="\n", ignore_nulls=False).fill_null("\n"))
+    joined = rows.select(pl.concat_str(pl.col(KEY).fill_null(""), separator="\n"))
     return pl.Series(
         "result_key",
         [hashlib.sha256(text.encode()).hexdigest()[:16] for text in joined.to_series()],
@@ -264,10 +263,10 @@ def _rejected_entries(entries: list[Oddity], file: SourceFile) -> pl.DataFrame:
 
 def _warnings(used: pl.DataFrame, read: list[Oddity], file: SourceFile) -> pl.DataFrame:
     """Return the warnings of the rows that were used, and of the file as a whole."""
-    rows = used["source_row"].to_list()
-    told = [odd for odd in read if odd.source_row == 0 or odd.source_row in set(rows)]
+    rows = {0, *used["source_row"]}
+    told = [odd for odd in read if odd.source_row in rows]
     from_reading = pl.DataFrame(
-        [(odd.source_row, odd.field, odd.problem, odd.value[:SHOWN]) for odd in told],
+        [(odd.source_row, odd.field[:SHOWN], odd.problem, odd.value[:SHOWN]) for odd in told],
         schema={
             "source_row": pl.Int64,
             "field": pl.String,
@@ -277,6 +276,14 @@ def _warnings(used: pl.DataFrame, read: list[Oddity], file: SourceFile) -> pl.Da
         orient="row",
     )
     found = pl.concat([from_reading, all_broken(used, warning_rules())])
+    # A row of the results page holds several results: what is odd of them is told once.
+    found = found.group_by("source_row", "field", "problem", maintain_order=True).agg(
+        pl.col("value_as_published")
+        .drop_nulls()
+        .unique(maintain_order=True)
+        .str.join("; ")
+        .str.slice(0, SHOWN)
+    )
     known = pl.DataFrame(
         [
             (line["field"], line["problem"], line["source"])

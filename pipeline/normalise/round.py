@@ -26,23 +26,32 @@ def round_figures(files: Sequence[SourceFile], round: Round) -> Figures:
     Raises:
         FileFault: the file that should give the results cannot be used.
     """
-    tables = [file for file in files if file.kind is Kind.TABLE]
-    pages = [file for file in files if file.kind is Kind.PAGE]
-    if not tables:
-        return Figures.concat([_results_of_page(file, round) for file in pages])
-    table, *others = tables
-    figures = [normalise_table(read_published_table(table.content, table.name), table, round)]
-    figures += [_unused(file, table) for file in others]
-    figures += [_cells_of_page(file, round) for file in pages]
+    tables, pages = (
+        sorted((file for file in files if file.kind is kind), key=_rank)
+        for kind in (Kind.TABLE, Kind.PAGE)
+    )
+    read_page = _cells_of_page if tables else _results_of_page
+    figures = [_results_of_table(table, round) for table in tables[:1]]
+    figures += [read_page(page, round) for page in pages[:1]]
+    figures += [_unused(other, used[0]) for used in (tables, pages) for other in used[1:]]
     return Figures.concat(figures)
 
 
+def _rank(file: SourceFile) -> tuple[bool, bool, str]:
+    """Put a whole file before a part, and the official table, which has ids, before the other."""
+    return file.is_partial, not file.name.endswith("summary_results.json"), file.name
+
+
 def _unused(file: SourceFile, used: SourceFile) -> Figures:
-    """Account for a second table of the round; ``summary_results.json`` sorts first and wins."""
-    fault = FileFault(file.name, f"not used: {used.name} is the round's table", "Nothing to do.")
+    """Account for a second table or page of the round."""
+    fault = FileFault(file.name, f"not used: {used.name} serves", "Nothing to do.")
     return Figures.of(
         sources=source_line(file), rejects=file_reject(fault, file.round_key, file.sha256)
     )
+
+
+def _results_of_table(file: SourceFile, round: Round) -> Figures:
+    return normalise_table(read_published_table(file.content, file.name), file, round)
 
 
 def _results_of_page(file: SourceFile, round: Round) -> Figures:

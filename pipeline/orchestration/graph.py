@@ -27,7 +27,7 @@ def build_from_environment(context: dg.InitResourceContext) -> Iterator[Build]:
     with warehouse.lock(say):
         choice = choose_source("auto", settings, say)
         digest = identity("auto", choice.source, refresh=None)
-        yield Build(warehouse, Plan(choice.source, choice.use_bundle, identity=digest), say)
+        yield Build(warehouse, Plan(choice.source, choice.bundle, identity=digest), say)
 
 
 def build_defs(

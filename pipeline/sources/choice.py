@@ -6,6 +6,7 @@ library is imported here: the choice is made before it is known whether there is
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from pipeline.errors import UnusableCall
@@ -15,12 +16,20 @@ from pipeline.sources.files import Source, SourceFile
 from pipeline.sources.folder import Folder
 
 
+class Bundle(Enum):
+    """When the figures that come with the package serve."""
+
+    NEVER = "never"
+    AT_FAULT = "for a round whose file cannot be used, if there is no last good one"
+    ALWAYS = "for every round that the source does not give"
+
+
 @dataclass(frozen=True)
 class Choice:
-    """A source (None: bundled figures only), and whether bundled figures may stand in."""
+    """A source (None: bundled figures only), and when bundled figures serve."""
 
     source: Source | None
-    use_bundle: bool
+    bundle: Bundle
 
 
 class OutOfReach:
@@ -57,14 +66,15 @@ def choose_source(mode: str, settings: Settings, say: Callable[[str], None]) -> 
         UnusableCall: no such folder.
     """
     if mode == "bundled":
-        return Choice(None, use_bundle=True)
+        return Choice(None, Bundle.ALWAYS)
     if mode in ("auto", "github"):
-        return Choice(_github(settings, say, mode), use_bundle=mode == "auto")
+        bundle = Bundle.ALWAYS if mode == "auto" else Bundle.NEVER
+        return Choice(_github(settings, say, mode), bundle)
     if not Path(mode).is_dir():
         raise UnusableCall(
             f"--source {mode}: no such folder. Give auto, github, bundled or a folder's path."
         )
-    return Choice(Folder(Path(mode)), use_bundle=False)
+    return Choice(Folder(Path(mode)), Bundle.AT_FAULT)
 
 
 def _github(settings: Settings, say: Callable[[str], None], mode: str) -> Source:

@@ -73,14 +73,19 @@ class Folder:
         return digest.hexdigest()
 
     def _read(self, file: Path, match: re.Match[str]) -> SourceFile:
-        size = file.stat().st_size
+        try:
+            size = file.stat().st_size
+            content = file.read_bytes() if size <= MAX_TABLE_BYTES else b""
+        except OSError as error:
+            raise FileFault(
+                file.name, f"cannot be read ({error.strerror})", "Check its permissions."
+            ) from error
         if size > MAX_TABLE_BYTES:
             raise FileFault(
                 file.name,
                 f"{size} bytes, more than any published table ({MAX_TABLE_BYTES})",
                 "Check that it is the right file.",
             )
-        content = file.read_bytes()
         is_page = match["name"].endswith(".csv")
         repository = new_round(match["round_key"]).repository
         return SourceFile(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.errors import FileFault
+from pipeline.errors import FileFault, NothingToBuild
 from pipeline.normalise.figures import Figures, frame_schema
 from pipeline.normalise.results import file_reject
 from pipeline.normalise.round import round_figures
@@ -23,6 +23,7 @@ from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round, rounds_by_key
 from pipeline.schema.tables import staging_tables
 from pipeline.settings import PACKAGE
+from pipeline.sources.choice import Bundle
 from pipeline.sources.files import Kind, Source, SourceFile
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.models import Model, TableName, inputs, models, run
@@ -45,14 +46,13 @@ VOCABULARIES = {
 class Plan:
     """What a build reads.
 
-    ``source`` is None for bundled figures only; ``use_bundle`` lets them stand in for rounds that
-    the source does not give. ``refresh`` names the rounds to read again, all others staying as
-    they are in the last warehouse; None reads all. ``identity`` is the digest of all that decides
-    the outcome, kept with the release.
+    ``source`` is None for bundled figures only. ``refresh`` names the rounds to read again, all
+    others staying as they are in the last warehouse; None reads all. ``identity`` is the digest of
+    all that decides the outcome, kept with the release.
     """
 
     source: Source | None
-    use_bundle: bool
+    bundle: Bundle
     refresh: frozenset[str] | None = None
     identity: str = ""
 
@@ -70,7 +70,7 @@ class Build:
     @cached_property
     def rounds(self) -> dict[str, Round]:
         """The known rounds, and any that the source, the bundle or the last warehouse has."""
-        keys: set[str] = set(self._bundled_keys)
+        keys = set(self._bundled_keys) if self.plan.bundle is Bundle.ALWAYS else set()
         if self.plan.source is not None:
             keys |= set(self.plan.source.round_keys())
         if self.plan.refresh is not None:
@@ -91,7 +91,7 @@ class Build:
         for file in files:
             keep_bytes(self.warehouse.snapshots, file)
         manifest = [_provenance(file) for file in files]
-        target = self._folder / "raw" / f"{round_key}.json"
+        target = self._manifest(round_key)
         target.parent.mkdir(parents=True, exist_ok=True)
         told = {
             "files": manifest,
@@ -115,14 +115,12 @@ class Build:
     def _figures(self, round_key: str) -> Figures:
         if not self._is_refreshed(round_key):
             return self._last_good(round_key) or Figures.of()
-        files, fault = self._collected(round_key)
+        files: list[SourceFile] = []
         try:
-            if fault is not None:
-                raise fault
+            files = self._collected(round_key)
             if files:
-                return self._with_bundled_reconciliation(
-                    round_figures(files, self.rounds[round_key]), round_key
-                )
+                figures = round_figures(files, self.rounds[round_key])
+                return self._with_bundled_reconciliation(figures, round_key)
         except FileFault as error:
             sha256 = next((file.sha256 for file in files if file.name == error.file), None)
             reject = Figures.of(rejects=file_reject(error, round_key, sha256))
@@ -131,7 +129,7 @@ class Build:
         reason = self._unreachable.get(round_key)
         if reason is not None:
             return self._served_instead(round_key, reason)
-        return self._bundled(round_key) if self.plan.use_bundle else Figures.of()
+        return self._bundled(round_key) if self.plan.bundle is Bundle.ALWAYS else Figures.of()
 
     def _served_instead(self, round_key: str, reason: str) -> Figures:
         """Return the last good figures of a round, else the bundled ones, marked stale."""
@@ -164,7 +162,7 @@ class Build:
 
         The page has no address to fetch its export from, so GitHub alone has nothing to compare.
         """
-        if not self.plan.use_bundle or figures.page_cells.height:
+        if self.plan.bundle is not Bundle.ALWAYS or figures.page_cells.height:
             return figures
         bundled = self._bundled(round_key)
         tables = (
@@ -178,17 +176,18 @@ class Build:
     def _is_refreshed(self, round_key: str) -> bool:
         return self.plan.refresh is None or round_key in self.plan.refresh
 
-    def _collected(self, round_key: str) -> tuple[list[SourceFile], FileFault | None]:
-        manifest = self._folder / "raw" / f"{round_key}.json"
-        if not manifest.exists():
-            return [], None
-        told = json.loads(manifest.read_text(encoding="utf-8"))
-        files = [_with_bytes(self.warehouse.snapshots, line) for line in told["files"]]
-        return files, FileFault(*told["fault"]) if told["fault"] else None
+    def _manifest(self, round_key: str) -> Path:
+        return self._folder / "raw" / f"{round_key}.json"
+
+    def _collected(self, round_key: str) -> list[SourceFile]:
+        told = json.loads(self._manifest(round_key).read_text(encoding="utf-8"))
+        if told["fault"]:
+            raise FileFault(*told["fault"])
+        return [_with_bytes(self.warehouse.snapshots, line) for line in told["files"]]
 
     @cached_property
     def _bundled_keys(self) -> list[str]:
-        return _round_keys(BUNDLE) if self.plan.use_bundle else []
+        return [] if self.plan.bundle is Bundle.NEVER else _round_keys(BUNDLE)
 
     @cached_property
     def _unreachable(self) -> Mapping[str, str]:
@@ -197,13 +196,27 @@ class Build:
     # -- warehouse ----------------------------------------------------------------------------
 
     def stage(self) -> dict[str, pl.DataFrame]:
-        """Write the tables that the models start from; return them by name."""
-        parts = [
-            read_figures(self._folder / "figures" / key)
-            for key in self.rounds
-            if (self._folder / "figures" / key).is_dir()
-        ]
+        """Write the tables that the models start from; return them by name.
+
+        A round that was found upstream after the graph had been loaded has no partition yet; it is
+        read here.
+
+        Raises:
+            NothingToBuild: no round gives any result.
+        """
+        for key in self.rounds:
+            if not self._manifest(key).exists():
+                self.collect(key)
+                self.normalise(key)
+        folders = [self._folder / "figures" / key for key in self.rounds]
+        parts = [read_figures(folder) for folder in folders if folder.is_dir()]
         frames = Figures.concat(parts).frames()
+        if frames["results"].is_empty():
+            faults = [*self._unreachable.values(), *frames["rejects"]["reason"]]
+            raise NothingToBuild(
+                f"No round gives any result ({faults[0] if faults else 'no published table'}). "
+                "Name another --source, or build with --source bundled."
+            )
         frames["rounds"] = self._rounds_frame()
         frames |= {name: _vocabulary_frame(name, file) for name, file in VOCABULARIES.items()}
         frames |= {f"former_{name}": self._former(name) for name in ("results", "changes")}

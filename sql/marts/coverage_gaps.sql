@@ -1,0 +1,103 @@
+-- coverage_gaps: the rows of coverage that are not covered, with who covers them and how long they are open.
+--
+-- Grain: round_key, category, by, name, benchmark, as in coverage.
+-- rounds_open: in how many complete rounds in a row, up to this one, the name submitted something in the
+-- category, the benchmark had a closed row there, and the name had none; 0 where it has (preview only).
+-- last_round_covered: the latest earlier round with status covered, of the same category, name and benchmark.
+-- Tie rule: none needed.
+with complete_rounds as (
+    select
+        round.round_key,
+        round.suite,
+        row_number() over (partition by round.suite order by round.position) as place
+    from main.rounds as round
+    where round.is_complete
+),
+
+cells as (
+    select
+        round.suite,
+        round.place,
+        coverage.round_key,
+        coverage.category,
+        coverage.by,
+        coverage.name,
+        coverage.benchmark,
+        coverage.status,
+        coverage.results,
+        coverage.scenarios,
+        coverage.scenarios_missing,
+        last_value(case when coverage.status = 'covered' then coverage.round_key end ignore nulls) over (
+            partition by round.suite, coverage.category, coverage.by, coverage.name, coverage.benchmark
+            order by round.place
+            rows between unbounded preceding and 1 preceding
+        ) as last_round_covered,
+        -- the same for all open rounds that follow each other without a break
+        round.place - row_number() over (
+            partition by
+                round.suite,
+                coverage.category,
+                coverage.by,
+                coverage.name,
+                coverage.benchmark,
+                coverage.results > 0
+            order by round.place
+        ) as run
+    from main.coverage as coverage
+    inner join complete_rounds as round on coverage.round_key = round.round_key
+),
+
+rivals as (
+    select
+        coverage.round_key,
+        coverage.category,
+        coverage.by,
+        coverage.benchmark,
+        list(coverage.name order by coverage.name) as rivals
+    from main.coverage as coverage
+    where coverage.status = 'covered'
+    group by all
+),
+
+counted as (
+    select
+        cells.*,
+        case
+            when cells.results > 0 then 0
+            else
+                row_number() over (
+                    partition by
+                        cells.suite,
+                        cells.category,
+                        cells.by,
+                        cells.name,
+                        cells.benchmark,
+                        cells.results > 0,
+                        cells.run
+                    order by cells.place
+                )
+        end as rounds_open
+    from cells
+)
+
+select
+    counted.round_key,
+    counted.category,
+    counted.by,
+    counted.name,
+    counted.benchmark,
+    counted.status,
+    counted.scenarios,
+    counted.scenarios_missing,
+    coalesce(rivals.rivals, []) as rivals,
+    counted.last_round_covered,
+    counted.rounds_open
+from counted
+left join rivals
+    on
+        counted.round_key = rivals.round_key
+        and counted.category is not distinct from rivals.category
+        and counted.by = rivals.by
+        and counted.benchmark = rivals.benchmark
+where counted.status <> 'covered'
+order by counted.suite, counted.place, counted.category, counted.by, counted.name, counted.benchmark

@@ -1,0 +1,93 @@
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REAL_DATA, Roundtable
+
+MIRROR = REAL_DATA / "tools" / "github_mirror.py"
+
+pytestmark = pytest.mark.skipif(not MIRROR.is_file(), reason="the local GitHub is not here")
+
+FAULTS = ("429:0.2", "cut:0.1", "reset:0.1", "html:0.05", "500:0.1")
+
+
+@contextmanager
+def mirror(*arguments: str) -> Iterator[dict[str, str]]:
+    """Run a local GitHub; give the settings that lead to it."""
+    server = subprocess.Popen(
+        [sys.executable, str(MIRROR), *arguments], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    base = server.stdout.readline().strip()
+    try:
+        yield {
+            f"ROUNDTABLE_GITHUB_{name}": f"{base}/{name.lower()}"
+            for name in ("API", "RAW", "CODELOAD")
+        }
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(10)
+
+
+def requests(settings: dict[str, str]) -> dict[str, int]:
+    address = settings["ROUNDTABLE_GITHUB_API"].removesuffix("api") + "stats"
+    with urllib.request.urlopen(address) as answer:
+        counts: dict[str, int] = json.loads(answer.read())["by"]
+        return counts
+
+
+def without_sources(roundtable: Roundtable) -> dict[str, bytes]:
+    return {name: content for name, content in roundtable.parquet().items() if name != "sources"}
+
+
+def test_faults_on_the_wire_change_nothing_and_a_second_build_only_asks_what_is_new(
+    tmp_path: Path,
+) -> None:
+    calm, rough = Roundtable(tmp_path / "calm"), Roundtable(tmp_path / "rough")
+    with mirror("--with-samples") as settings:
+        assert calm("build", **settings).code == 0
+        before = requests(settings)
+        again = calm("build", **settings)
+        assert "Nothing has changed" in again.err
+        after = requests(settings)
+        assert after["raw 200"] == before["raw 200"]
+        assert after["raw 404"] == before["raw 404"]
+        assert "inference-6.1" in calm("discover", **settings).out
+    with mirror("--with-samples", *(x for fault in FAULTS for x in ("--fault", fault))) as settings:
+        done = rough("build", "--strict", **settings)
+        assert done.code == 0, done.err
+    assert without_sources(rough) == without_sources(calm)
+    # The new round has few rows: it is taken in, but no gap is concluded from it.
+    query = """
+        select round.is_complete, round.is_reviewed, round.results,
+            (select count(*) from coverage where round_key = 'inference-6.1') as coverage
+        from rounds as round where round_key = 'inference-6.1'
+    """
+    told = json.loads(calm("query", query, "--format", "json").out)
+    assert told == [{"is_complete": False, "is_reviewed": False, "results": 24, "coverage": 0}]
+
+
+def test_what_cannot_be_fetched_any_more_serves_as_stale(tmp_path: Path) -> None:
+    roundtable = Roundtable(tmp_path)
+    with mirror("--without", "inference_results_v6.0") as settings:
+        assert roundtable("build", "--source", "github", **settings).code == 0
+    before = without_sources(roundtable)
+    for strict, code in (([], 0), (["--strict"], 1)):
+        done = roundtable("build", "--source", "github", *strict, **settings)
+        assert done.code == code
+        assert "stale: inference-4.1, inference-5.0, inference-5.1" in done.err
+        assert without_sources(roundtable) == before
+
+
+def test_github_alone_without_network_or_earlier_figures_fails(roundtable: Roundtable) -> None:
+    done = roundtable("build", "--source", "github")
+    assert done.code == 1
+    assert "No round gives any result" in done.err
+    assert roundtable("query", "select 1").code == 1
