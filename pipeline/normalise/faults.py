@@ -138,7 +138,7 @@ def all_broken(frame: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
             "source_row",
             field=pl.lit(rule.field),
             problem=pl.lit(rule.problem),
-            value_as_published=pl.col(rule.column).str.slice(0, SHOWN),
+            value_as_published=pl.col(rule.column),
         )
         for index, rule in enumerate(rules)
         if flags[f"{index}"].any()

@@ -266,7 +266,7 @@ def _warnings(used: pl.DataFrame, read: list[Oddity], file: SourceFile) -> pl.Da
     rows = {0, *used["source_row"]}
     told = [odd for odd in read if odd.source_row in rows]
     from_reading = pl.DataFrame(
-        [(odd.source_row, odd.field[:SHOWN], odd.problem, odd.value[:SHOWN]) for odd in told],
+        [(odd.source_row, odd.field[:SHOWN], odd.problem, odd.value) for odd in told],
         schema={
             "source_row": pl.Int64,
             "field": pl.String,

@@ -3,7 +3,7 @@
 Belongs here: connections, retries, waits, limits and what is wrong with an answer. Which addresses
 are asked, and what their bodies must look like, is the caller's business (see ``github``).
 
-Two layers. urllib3's ``Retry`` repeats at once what fails before an answer: a later connect, a
+Two layers. urllib3's ``Retry`` repeats at once what costs nothing to repeat: a failed connect, a
 500, 502 or 504. The loop in ``Http.get`` repeats what needs judgement: rate limits, whose waits
 are bounded; dropped connections; bodies that are cut, or not what they should be.
 
@@ -22,7 +22,7 @@ from functools import partial
 from importlib import metadata
 from threading import Thread
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pipeline.errors import RoundtableError, UnusableCall
 
@@ -60,7 +60,8 @@ class Unreachable(RoundtableError):
 
     def __init__(self, url: str, problem: str, next_step: str) -> None:
         """Take the address, what went wrong, and what the reader can do about it."""
-        super().__init__(f"{origin(url)}{urlsplit(url).path}: {problem}. {next_step}")
+        path = quote(urlsplit(url).path, safe="/%")  # a Link header may hold anything
+        super().__init__(f"{origin(url)}{path}: {problem}. {next_step}")
         self.problem = problem
         self.next_step = next_step
 
@@ -118,11 +119,11 @@ class Http:
         from requests import Session
         from requests.adapters import HTTPAdapter
 
-        self._adapter = HTTPAdapter(max_retries=_retries(connect=0))
+        adapter = HTTPAdapter(max_retries=_retries())
         self._session = Session()
         self._session.headers["User-Agent"] = f"roundtable/{_version()}"
-        self._session.mount("http://", self._adapter)
-        self._session.mount("https://", self._adapter)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
         self._answered = False
         self._given_up: dict[str, Unreachable] = {}
 
@@ -212,7 +213,6 @@ class Http:
             return fetch()
         answer = _in_time(fetch, FIRST_CONTACT_SECONDS)
         self._answered = True
-        self._adapter.max_retries = _retries(connect=2)
         return answer
 
     def _failure(self, url: str, error: Exception) -> Exception:
@@ -234,13 +234,12 @@ class Http:
         return _Passing(BadAnswer(url, "drops the connection or cuts the answer short", _LATER))
 
 
-def _retries(connect: int) -> "Retry":
+def _retries() -> "Retry":
     from urllib3.util import Retry
 
     return Retry(
         total=2,
-        connect=connect,
-        read=0,
+        read=0,  # a time-out is not to be waited for three times
         other=0,
         status_forcelist=(500, 502, 504),
         backoff_factor=0.1,

@@ -1,33 +1,39 @@
--- reconciliation: where the published table and MLCommons' results page differ on a result, value by value.
+-- reconciliation: where the published table and MLCommons' results page differ on a result, value by
+-- value.
 --
 -- Grain: one row per page cell or result and field on which they differ: value, unit, accelerators,
 -- entry_id, system_name, or row where only one source has it. What is equal gives no row. Compared are the
 -- closed datacenter results of the rounds that have page cells; other rounds keep the rows carried from
--- earlier builds. value_a is what the results table says (value and unit canonical, so a wrong label is already
--- put right there; accelerators as published), value_b what the page says, ratio is b / a. A number that only
--- the page has is never a result.
+-- earlier builds. value_a is what the results table says (value and unit canonical, so a wrong label is
+-- already put right there; accelerators as published), value_b what the page says, ratio is b / a. A
+-- number that only the page has is never a result.
 --
 -- Which result a page cell belongs to. Round, division, benchmark, accuracy target and scenario are always
 -- equal; names are compared by letters and digits only, since the page drops commas and more.
--- 1. By id or name: the same entry id, or the same submitter and system name (the only way where the table has
---    no ids). A name alone also needs an agreeing value or, where the table has no ids, the same nodes and
---    accelerators per node; it does not count where the cell's id and name are an entry without such a result.
--- 2. Of what is left on both sides, by hardware and value: same submitter, nodes and accelerators per node, an
---    agreeing value, and no second candidate on either side.
+-- 1. By id or name: the same entry id, or the same submitter and system name (the only way where the table
+--    has no ids). A name alone also needs an agreeing value or, where the table has no ids, the same nodes
+--    and accelerators per node; it does not count where the cell's id and name are an entry without such a
+--    result.
+-- 2. Of what is left on both sides, by hardware and value: same submitter, nodes and accelerators per
+--    node, an agreeing value, and no second candidate on either side.
 --
 -- Kinds, the first that fits:
--- - rounding: equal to 1e-4, or to half the last decimal where the page prints two or more (1e-9 is equal);
--- - unit label: the same number under another unit, or a llama3.1-8b value in samples/s of 128 tokens each;
--- - averaged systems: the page prints the mean over the submitter's systems of one name, processor, nodes and
---   count, also under entries of that name that have no such result, or prints one result under several ids;
+-- - rounding: equal to 1e-4, or to half the last decimal where the page prints two or more (1e-9 is
+--   equal);
+-- - unit label: the same number under another unit, or a llama3.1-8b value in samples/s of 128 tokens
+--   each;
+-- - averaged systems: the page prints the mean over the submitter's systems of one name, processor, nodes
+--   and count, also under entries of that name that have no such result, or prints one result under
+--   several ids;
 -- - rotated ids: the page shows the result under an id that is not its own in the table;
 -- - system name, accelerator count: the sources write different ones;
 -- - missing on page, missing in table: only one source has the result;
 -- - unknown: the values differ and no rule says why.
 --
--- Tie rule: of several results that fit a cell the one with an agreeing value wins, then the one with the same
--- id and name, then the one in the same place by value, then the nearest value, then the lower result_key.
--- Exact duplicates of a page cell count once. Carried rows never stand beside computed rows of their round.
+-- Tie rule: of several results that fit a cell the one with an agreeing value wins, then the one with the
+-- same id and name, then the one in the same place by value, then the nearest value, then the lower
+-- result_key. Exact duplicates of a page cell count once. Carried rows never stand beside computed rows of
+-- their round.
 with page_rows as (
     select distinct
         page.round_key,

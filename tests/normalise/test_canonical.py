@@ -68,6 +68,10 @@ def test_a_row_becomes_one_canonical_result() -> None:
         ),
         ({"Nodes": 12, "Accelerator": f"{MI355X} (x94)"}, (12, 8, 96, 94)),
         ({"Nodes": 1, "Accelerator": f"{MI355X} (x4)"}, (1, 8, 8, 8)),
+        (
+            {"a#": 4, "Total Accelerators": 8, "Accelerator": f"{MI355X} (x6)"},
+            (1, 4, 8, 8),
+        ),
         ({"Nodes": 2, "Accelerator": f"{MI355X} (x8)"}, (2, 8, 16, 16)),
         ({"Nodes": 2, "Accelerator": f"{MI355X} (x87)"}, (2, 8, 16, 16)),
         ({"Nodes": 72, "a#": 4, "System": "72x GB300"}, (72, 4, 288, 288)),

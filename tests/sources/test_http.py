@@ -306,11 +306,11 @@ def test_a_token_that_is_none_is_refused_without_showing_it(serve):
     assert "t0ken" not in str(caught.value)
 
 
-def test_messages_show_neither_query_nor_password(serve):
-    url = serve(answer(400)).url.replace("//", "//me:secret@") + "/path?key=hidden"
+def test_messages_show_neither_query_nor_password_nor_control_characters(serve):
+    url = serve(answer(400)).url.replace("//", "//me:secret@") + "/pa\x1bth?key=hidden"
     with pytest.raises(BadAnswer) as caught:
         fetch(url)
-    assert re.match(r"http://127.0.0.1:\d+/path: ", str(caught.value))
+    assert re.match(r"http://127.0.0.1:\d+/pa%1Bth: ", str(caught.value))
     assert "secret" not in str(caught.value) and "hidden" not in str(caught.value)
 
 
