@@ -46,7 +46,7 @@ class Source(Protocol):
     """A place that offers files, by round."""
 
     def round_keys(self) -> Sequence[str]:
-        """Return the keys of the rounds it offers something of."""
+        """Return the keys of the rounds it knows of, also of those it has no file of."""
         ...
 
     def files(self, round_key: str) -> Sequence[SourceFile]:

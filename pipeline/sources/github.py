@@ -122,8 +122,9 @@ class GitHub:
         self._refuse_nothing()
 
     def round_keys(self) -> Sequence[str]:
-        """Return the rounds that have a table, in order."""
-        return sorted(self._files, key=lambda key: new_round(key).order)
+        """Return the rounds that have a repository, in order; some of them have no table."""
+        keys = self._files.keys() | {seen.round_key for seen in self._repositories}
+        return sorted(keys, key=lambda key: new_round(key).order)
 
     def files(self, round_key: str) -> Sequence[SourceFile]:
         """Return the round's table, in a list of one, or nothing."""

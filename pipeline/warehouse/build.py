@@ -279,9 +279,9 @@ class Build:
 
 
 def keep_bytes(snapshots: Path, file: SourceFile) -> None:
-    """Keep a file's bytes under their SHA-256, once."""
+    """Keep a file's bytes under their SHA-256, in place of any that are no longer intact."""
     target = snapshots / file.sha256
-    if not target.exists():
+    if not target.exists() or target.read_bytes() != file.content:
         snapshots.mkdir(parents=True, exist_ok=True)
         part = snapshots / f".{file.sha256}.part"
         part.write_bytes(file.content)

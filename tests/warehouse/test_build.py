@@ -11,7 +11,7 @@ from pipeline.sources.choice import Bundle
 from pipeline.sources.files import Source, SourceFile
 from pipeline.warehouse.build import Build, Plan
 from pipeline.warehouse.layout import Warehouse
-from tests.conftest import Roundtable
+from tests.conftest import ModelRunner, Roundtable, rows
 from tests.normalise.published_rows import (
     official_row,
     official_table,
@@ -28,16 +28,17 @@ class Offers:
     """A source that offers files, or is out of reach for a reason, or finds a file at fault."""
 
     content: bytes | None = None
+    key: str = KEY
     reason: str | None = None
     fault: FileFault | None = None
 
     def round_keys(self) -> Sequence[str]:
-        return [KEY]
+        return [self.key]
 
     def files(self, round_key: str) -> Sequence[SourceFile]:
         if self.fault:
             raise self.fault
-        return [source_file(self.content)] if self.content and round_key == KEY else []
+        return [source_file(self.content)] if self.content and round_key == self.key else []
 
     @property
     def stale(self) -> Mapping[str, str]:
@@ -124,3 +125,19 @@ def test_bytes_are_kept_by_their_hash_and_checked_before_they_are_used(tmp_path:
     served = build.normalise(KEY)
     assert served.results.is_empty()
     assert "stored bytes" in served.rejects["reason"][0]
+    build.collect(KEY)
+    assert build.normalise(KEY).results["value"].to_list() == [100.5]
+
+
+def test_a_round_without_any_table_is_listed_as_archives_only(
+    tmp_path: Path, run_models: ModelRunner
+) -> None:
+    build = Build(Warehouse(tmp_path), Plan(Offers(), Bundle.ALWAYS), print)
+    build.warehouse.fresh_build_folder()
+    assert "inference-7.0" not in build.rounds
+    new = Build(Warehouse(tmp_path), Plan(Offers(key="inference-7.0"), Bundle.ALWAYS), print)
+    made = run_models(**new.stage())
+    (line,) = rows(made, "select * from rounds where round_key = 'inference-7.0'")
+    assert line["state"] == "archives only"
+    assert line["is_reviewed"] is False
+    assert line["is_complete"] is None
