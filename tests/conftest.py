@@ -1,5 +1,6 @@
 """Fixtures that several stages' tests share."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -14,7 +15,10 @@ import pytest
 
 from pipeline.normalise.figures import frame_schema
 from pipeline.schema.tables import staging_tables
+from pipeline.warehouse.build import Build, Plan
+from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.models import models
+from pipeline.warehouse.publish import publish
 
 REAL_DATA = Path(__file__).parents[2] / "shared"
 
@@ -95,13 +99,43 @@ def roundtable(tmp_path: Path) -> Roundtable:
     return Roundtable(tmp_path / "home")
 
 
+def shared_warehouse(factory: pytest.TempPathFactory, name: str, source: str | Path) -> Roundtable:
+    """Build a warehouse once for all workers of a test run; the tests only read it."""
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    command = Roundtable(base / name / "home")
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (command.home / "current").exists():
+            built = command("build", "--source", source, "--strict")
+            assert built.code == 0, built.err
+    return command
+
+
 @pytest.fixture(scope="session")
 def bundled(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
     """Give the command line over a warehouse built from the bundled figures; only to be read."""
-    command = Roundtable(tmp_path_factory.mktemp("bundled") / "home")
-    built = command("build", "--source", "bundled")
-    assert built.code == 0, built.err
-    return command
+    return shared_warehouse(tmp_path_factory, "bundled", "bundled")
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
+    """Give the command line over a warehouse built from the real tables; only to be read."""
+    return shared_warehouse(tmp_path_factory, "published", REAL_DATA / "data")
+
+
+def build_without_orchestrator(home: Path, plan: Plan) -> Build:
+    """Run a build's steps one after the other and publish, which saves the orchestrator's time."""
+    build = Build(Warehouse(home), plan, lambda text: None)
+    build.warehouse.fresh_build_folder()
+    for key in build.rounds:
+        build.collect(key)
+        build.normalise(key)
+    build.stage()
+    for model in models().values():
+        build.run_model(model)
+    publish(build.warehouse, build.tables(), {"identity": "", "failed_checks": []})
+    return build
 
 
 @pytest.fixture
@@ -109,12 +143,3 @@ def bundled_copy(bundled: Roundtable, tmp_path: Path) -> Roundtable:
     """Give a copy of the bundled warehouse that a test may build on."""
     shutil.copytree(bundled.home, tmp_path / "home", symlinks=True)
     return Roundtable(tmp_path / "home")
-
-
-@pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
-    """Give the command line over a warehouse built from the real tables; only to be read."""
-    command = Roundtable(tmp_path_factory.mktemp("published") / "home")
-    built = command("build", "--source", REAL_DATA / "data", "--strict")
-    assert built.code == 0, built.err
-    return command
