@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pipeline.errors import RoundtableError, UnusableCall
-from pipeline.rounds import ROUND_KEY
+from pipeline.rounds import ROUND_KEY, known_rounds
 from pipeline.settings import Settings
 
 
@@ -98,6 +98,8 @@ def build(
         _say("Submission archives are not read yet; building from the published tables.")
     with warehouse.lock(_say):
         choice = choose_source(source, settings, _say)
+        offered = choice.source.round_keys() if choice.source else []
+        _refuse_unknown(refresh, {*known_rounds(), *offered})
         digest = identity(source, choice.source, refresh)
         if full or warehouse.stamp().get("identity") != digest:
             from pipeline.orchestration.run import run_build
@@ -119,6 +121,12 @@ def _round_keys(text: str | None) -> frozenset[str] | None:
     if wrong:
         raise UnusableCall(f"--rounds {wrong[0]!r}: no round. Write keys such as inference-6.0.")
     return frozenset(keys)
+
+
+def _refuse_unknown(refresh: frozenset[str] | None, known: set[str]) -> None:
+    unknown = sorted((refresh or frozenset()) - known)
+    if unknown:
+        raise UnusableCall(f"--rounds {unknown[0]}: no such round. See: roundtable status")
 
 
 def _progress() -> Any:
@@ -241,7 +249,6 @@ def export(folder: Path, format: str) -> None:
 @_debug_option
 def discover() -> None:
     """List rounds that exist upstream and are not known yet."""
-    from pipeline.rounds import known_rounds
     from pipeline.sources.github import GitHub
 
     github = GitHub(Settings.from_environment(), say=lambda line: None)

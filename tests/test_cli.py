@@ -63,6 +63,7 @@ def test_every_tables_example_runs(bundled: Roundtable) -> None:
     [
         (["build", "--source", "no-such-folder"], "no such folder"),
         (["build", "--rounds", "6.0"], "Write keys such as inference-6.0"),
+        (["build", "--source", "bundled", "--rounds", "inference-9.9"], "no such round"),
         (["query", "selec 1"], "Parser Error"),
         (["query", "select nothing from results"], "nothing"),
         (["query", "select 1", "--format", "parquet"], "--output"),

@@ -41,7 +41,12 @@ def run_build(build: Build, record: bool) -> None:
 def _instance(record: bool) -> dg.DagsterInstance:
     if not record:
         return dg.DagsterInstance.ephemeral()
-    os.environ.setdefault("DAGSTER_HOME", str(REPOSITORY))
+    if not (REPOSITORY / "dagster.yaml").is_file():
+        raise RoundtableError(
+            "--record keeps history in a checkout's Dagster instance, and this is an installed "
+            "package. Run it from a checkout, or leave --record out."
+        )
+    os.environ["DAGSTER_HOME"] = str(REPOSITORY)
     return dg.DagsterInstance.get()
 
 

@@ -25,7 +25,7 @@ from tests.normalise.published_rows import (
 from tests.normalise.test_round import PIVOT, export
 
 FEW = settings(
-    max_examples=25,
+    max_examples=20,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -97,7 +97,7 @@ def test_a_page_with_any_cell_is_a_file_fault_or_accounted_for(text: str, data: 
     _read(changed.encode("utf-8", "surrogatepass"), "page.csv")
 
 
-@settings(FEW, max_examples=250)
+@settings(FEW, max_examples=200)
 @given(NAMES)
 def test_names_of_any_text_can_be_described(text: str) -> None:
     assert isinstance(describe_submitter(text).submitter, str)

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from datetime import date
 from functools import cache
 
@@ -14,6 +15,16 @@ from tests.normalise.published_rows import (
 )
 
 MI355X = "AMD Instinct MI355X 288GB HBM3e"
+
+
+def each(
+    field: str, *changes: Mapping[str, object], round_key: str = "inference-6.0"
+) -> list[object]:
+    """Return a field of the results of rows that each have a platform of their own."""
+    rows = [official_row(**{"Platform": f"P{n}", **change}) for n, change in enumerate(changes)]
+    figures = official(*rows, round_key=round_key)
+    assert figures.rejects.is_empty()
+    return figures.results[field].to_list()
 
 
 def test_a_row_becomes_one_canonical_result() -> None:
@@ -82,8 +93,8 @@ COUNTS: list[tuple[dict[str, object], tuple[int | None, ...]]] = [
 
 @cache
 def counts() -> list[tuple[int | None, ...]]:
-    rows = [official_row(**{"Platform": f"P{n}", **c}) for n, (c, _) in enumerate(COUNTS)]
     fields = ("nodes", "accelerators_per_node", "accelerators_as_published", "accelerators")
+    rows = [official_row(**{"Platform": f"P{n}", **c}) for n, (c, _) in enumerate(COUNTS)]
     return official(*rows).results.select(fields).rows()
 
 
@@ -101,24 +112,19 @@ def test_a_mixed_system_has_a_total_and_no_value_per_accelerator() -> None:
     assert result["value_per_accelerator"] is None
 
 
-@pytest.mark.parametrize("changes", [{"Accelerator": "", "a#": ""}, {"a#": "N/A"}, {"a#": 0}])
-def test_there_is_no_value_per_accelerator_without_a_count(changes: dict[str, object]) -> None:
-    result = only_result(official(official_row(**changes)))
-    assert result["value_per_accelerator"] is None
-
-
-def inferred(flag: object, category: str, round_key: str) -> object:
-    row = official_row(Suite=category, inferred=flag)
-    return only_result(official(row, round_key=round_key))["is_inferred"]
+def test_there_is_no_value_per_accelerator_without_a_count() -> None:
+    uncounted = ({"Accelerator": "", "a#": ""}, {"a#": "N/A"}, {"a#": 0})
+    assert each("value_per_accelerator", *uncounted) == [None] * 3
 
 
 @pytest.mark.parametrize("flag", [0, 1])
 def test_the_inferred_flag_counts_only_in_rounds_where_it_can_be_trusted(flag: int) -> None:
-    assert inferred(flag, "edge", "inference-5.1") is bool(flag)
+    rows = [
+        {"Suite": suite, "inferred": flag} for suite in ("datacenter", "edge", "datacenter,edge")
+    ]
+    assert each("is_inferred", *rows, round_key="inference-5.1") == [bool(flag)] * 3
     for untrusted in ("inference-6.0", "inference-9.9"):
-        assert inferred(flag, "datacenter", untrusted) is False
-        assert inferred(flag, "edge", untrusted) is None
-        assert inferred(flag, "datacenter,edge", untrusted) is None
+        assert each("is_inferred", *rows, round_key=untrusted) == [False, None, None]
 
 
 def test_an_inferred_flag_that_is_missing_is_not_known() -> None:
@@ -147,51 +153,42 @@ def test_without_a_location_the_submitters_name_stands_for_its_directory(locatio
     assert result["organisations"] == ["Dell", "MangoBoost"]
 
 
-@pytest.mark.parametrize("published", ["6.0-0001", "v6.0-0001", " v6.0-0001 "])
-def test_an_entry_id_has_no_leading_v(published: str) -> None:
-    assert only_result(official(official_row(ID=published)))["entry_id"] == "6.0-0001"
+def test_an_entry_id_has_no_leading_v() -> None:
+    published = ("6.0-0001", "v6.0-0001", " v6.0-0001 ", "")
+    ids = each("entry_id", *({"ID": text} for text in published))
+    assert ids == ["6.0-0001", "6.0-0001", "6.0-0001", None]
 
 
-@pytest.mark.parametrize(
-    "published", ["datacenter,edge", "Datacenter, Edge", "edge,datacenter", "edge,edge,datacenter"]
-)
-def test_a_system_of_both_categories_is_one_row_of_both(published: str) -> None:
-    figures = official(official_row(Suite=published))
-    assert only_result(figures)["category"] == "datacenter,edge"
-    assert figures.warnings.is_empty()
+def test_a_system_of_both_categories_is_one_row_of_both() -> None:
+    published = ("datacenter,edge", "Datacenter, Edge", "edge,datacenter", "edge,edge,datacenter")
+    categories = each("category", *({"Suite": text} for text in published))
+    assert categories == ["datacenter,edge"] * 4
 
 
-@pytest.mark.parametrize("published", ["SingleStream", "singlestream", " SINGLESTREAM "])
-def test_a_scenario_is_known_in_any_case(published: str) -> None:
-    row = official_row(
-        Suite="edge", Scenario=published, Model="resnet", Performance_Units="Latency (ms)"
-    )
-    assert only_result(official(row))["scenario"] == "SingleStream"
+def test_a_scenario_is_known_in_any_case() -> None:
+    edge = {"Suite": "edge", "Model": "resnet", "Performance_Units": "Latency (ms)"}
+    published = ("SingleStream", "singlestream", " SINGLESTREAM ")
+    scenarios = each("scenario", *({**edge, "Scenario": text} for text in published))
+    assert scenarios == ["SingleStream"] * 3
 
 
-@pytest.mark.parametrize(
-    ("published", "availability"),
-    [
-        ("available", "available"),
-        ("Preview ", "preview"),
-        ("RDI", "rdi"),
-        ("Research, Development, or Internal", "rdi"),
-        ("On Order", "On Order"),
-        ("", None),
-    ],
-)
-def test_availability_is_one_of_three_or_kept(published: str, availability: str | None) -> None:
-    row = official_row(Availability=published)
-    assert only_result(official(row))["availability"] == availability
+def test_availability_is_one_of_three_or_kept() -> None:
+    spellings = {
+        "available": "available",
+        "Preview ": "preview",
+        "RDI": "rdi",
+        "Research, Development, or Internal": "rdi",
+        "On Order": "On Order",
+        "": None,
+    }
+    found = each("availability", *({"Availability": text} for text in spellings))
+    assert found == list(spellings.values())
 
 
-@pytest.mark.parametrize("published", ["", " ", None])
-def test_a_benchmark_without_a_name_is_called_by_its_directory(published: object) -> None:
-    result = only_result(official(official_row(Model=published)))
-    assert (result["benchmark"], result["benchmark_as_published"]) == (
-        "llama2-70b",
-        "llama2-70b-99",
-    )
+def test_a_benchmark_without_a_name_is_called_by_its_directory() -> None:
+    unnamed = [{"Model": text} for text in ("", " ", None)]
+    assert each("benchmark", *unnamed) == ["llama2-70b"] * 3
+    assert each("benchmark_as_published", *unnamed) == ["llama2-70b-99"] * 3
 
 
 def test_names_are_plain_and_blank_ones_are_null() -> None:
