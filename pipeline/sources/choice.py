@@ -74,7 +74,10 @@ def choose_source(mode: str, settings: Settings, say: Callable[[str], None]) -> 
         raise UnusableCall(
             f"--source {mode}: no such folder. Give auto, github, bundled or a folder's path."
         )
-    return Choice(Folder(Path(mode)), Bundle.AT_FAULT)
+    folder = Folder(Path(mode))
+    for name in folder.unread:
+        say(f"not read: {name} (a table is named like inference-6.0.summary_results.json)")
+    return Choice(folder, Bundle.AT_FAULT)
 
 
 def _github(settings: Settings, say: Callable[[str], None], mode: str) -> Source:

@@ -41,10 +41,14 @@ class Folder:
                 "Give the folder that holds them, or one of auto, github, bundled."
             )
         self._files: dict[str, list[tuple[Path, re.Match[str]]]] = {}
+        self.unread: list[str] = []
+        """Files in published/ whose names do not say what they are."""
         for file in sorted((path / "published").glob("*")):
             match = FILE_NAME.fullmatch(file.name)
             if match and file.is_file():
                 self._files.setdefault(match["round_key"], []).append((file, match))
+            else:
+                self.unread.append(file.name)
 
     def round_keys(self) -> Sequence[str]:
         """Return the rounds that at least one file is named after."""

@@ -11,6 +11,13 @@ kept as (
     select source_sha256, count(*) as results
     from main.results
     group by all
+),
+
+-- The same bytes can lie there under two names.
+told as (
+    select sha256, sum(results) as results
+    from main.sources
+    group by all
 )
 
 select
@@ -28,8 +35,9 @@ left join rejected
         and source.file = rejected.file
         and source.sha256 = rejected.source_sha256
 left join kept on source.sha256 = kept.source_sha256
+left join told on source.sha256 = told.sha256
 where
     source.rows <> source.results + source.measurements + source.comparisons + source.rejects
     or source.rejects <> coalesce(rejected.rejects, 0)
-    or source.results <> coalesce(kept.results, 0)
+    or told.results <> coalesce(kept.results, 0)
 order by all

@@ -125,3 +125,9 @@ def test_a_file_that_cannot_be_read_is_a_file_fault(tmp_path: Path) -> None:
     with pytest.raises(FileFault, match="cannot be read") as raised:
         source.files("inference-6.0")
     assert raised.value.file == TABLE
+
+
+def test_a_file_whose_name_says_nothing_is_named_as_not_read(tmp_path: Path) -> None:
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published" / "results.json").write_text("[]")
+    assert Folder(tmp_path).unread == ["results.json"]
