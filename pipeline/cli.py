@@ -94,18 +94,16 @@ def build(
     refresh = _round_keys(rounds)
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
-    if submissions:
-        _say("Submission archives are not read yet; building from the published tables.")
     with warehouse.lock(_say):
         choice = choose_source(source, settings, _say)
         offered = choice.source.round_keys() if choice.source else []
         _refuse_unknown(refresh, {*known_rounds(), *offered})
-        digest = identity(source, choice.source, refresh)
+        digest = identity(source, choice.source, refresh, submissions)
         if full or warehouse.stamp().get("identity") != digest:
             from pipeline.orchestration.run import run_build
             from pipeline.warehouse.build import Build, Plan
 
-            plan = Plan(choice.source, choice.bundle, refresh, digest)
+            plan = Plan(choice.source, choice.bundle, refresh, submissions, digest)
             with _progress() as say:
                 run_build(Build(warehouse, plan, say), record)
         else:

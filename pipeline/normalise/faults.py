@@ -14,6 +14,7 @@ from pipeline.normalise.canonical import COUNTS, MOVED, PLAIN_TEXT
 from pipeline.normalise.numbers import count
 from pipeline.normalise.units import allowed_scenarios
 from pipeline.rounds import Round
+from pipeline.sources.files import Kind
 
 DIVISIONS = ("closed", "open", "network")
 CATEGORIES = ("datacenter", "edge", "datacenter,edge")
@@ -52,8 +53,12 @@ class Rule:
         return _published(self.field)
 
 
-def fault_rules(round: Round) -> list[Rule]:
-    """Return what makes a row unusable; the first broken rule gives the reason."""
+def fault_rules(round: Round, kind: Kind) -> list[Rule]:
+    """Return what makes a row unusable; the first broken rule gives the reason.
+
+    A log proves its scenario, whatever the category: 0.7 has SingleStream in the datacenter.
+    """
+    in_tables = pl.lit(kind is not Kind.LOGS)
     version = pl.col("version").str.strip_chars().str.strip_prefix("v")
     unknown_scenario = pl.col("scenario").is_null() & (pl.lit(round.suite) == "inference")
     paths = ("location", "submitter_directory", "platform", "model_used")
@@ -68,7 +73,11 @@ def fault_rules(round: Round) -> list[Rule]:
             for field in _KEY_FIELDS
         ),
         Rule("scenario", "scenario not known", unknown_scenario),
-        Rule("scenario", "scenario that its category cannot have", ~_scenario_is_allowed(round)),
+        Rule(
+            "scenario",
+            "scenario that its category cannot have",
+            in_tables & ~_scenario_is_allowed(round),
+        ),
         Rule("accelerator", "accelerators are counted but not named", _counted_but_not_named()),
         Rule("unit", "unit not known", pl.col("unit").is_null()),
         Rule("value", "no finite number", ~pl.col("value").is_finite().fill_null(value=False)),
@@ -76,8 +85,12 @@ def fault_rules(round: Round) -> list[Rule]:
     ]
 
 
-def warning_rules() -> list[Rule]:
-    """Return what is worth saying of a row that is kept."""
+def warning_rules(kind: Kind) -> list[Rule]:
+    """Return what is worth saying of a row that is kept.
+
+    Round 0.5 had no categories, and its system files name none (F24).
+    """
+    may_lack_category = pl.lit(kind is Kind.LOGS) & pl.col("category").is_null()
     text = [pl.col(_published(field)).fill_null("") for field in _NAME_FIELDS]
     not_read = [Rule(field, "not a plain count, left empty", _not_read(field)) for field in COUNTS]
     odd = [
@@ -101,7 +114,7 @@ def warning_rules() -> list[Rule]:
             for name in ("submitter", "accelerator", "benchmark", "availability")
         ),
         Rule("division", "division not known", ~pl.col("division").is_in(DIVISIONS)),
-        Rule("category", "category not known", ~_has_known_category()),
+        Rule("category", "category not known", ~(_has_known_category() | may_lack_category)),
         Rule("location", "the location names another division, system or model", elsewhere),
         Rule("power", "no power or energy that can be read, left empty", power_lost),
         *not_read,

@@ -30,8 +30,9 @@ def frame_schema(table: Table) -> pl.Schema:
 class Figures:
     """All that is known of one or more rounds; each frame has the table's declared schema.
 
+    ``derived_results`` are those that the logs give where ``results`` come from a table.
     ``reconciliation`` holds only rows carried over from figures whose files are not at hand; for
-    the others it is computed from ``page_cells``.
+    the others it is computed from ``page_cells`` and ``derived_results``.
     """
 
     results: pl.DataFrame
@@ -39,6 +40,7 @@ class Figures:
     warnings: pl.DataFrame
     sources: pl.DataFrame
     page_cells: pl.DataFrame
+    derived_results: pl.DataFrame
     reconciliation: pl.DataFrame
 
     @classmethod

@@ -35,7 +35,7 @@ def normalise_table(table: RawTable, file: SourceFile, round: Round) -> Figures:
     _check_round(table.frame, file, round)
     rows = canonical(table.frame, round, true_label(round, file.kind))
     rows = rows.with_columns(round_key=pl.lit(round.key))
-    judged = first_fault(rows, fault_rules(round))
+    judged = first_fault(rows, fault_rules(round, file.kind))
     judged = _with_repeats(judged, file.kind)
     used = judged.filter(pl.col("reason").is_null())
     results, judged_measurements = _attach_power(used)
@@ -79,10 +79,10 @@ def source_line(
         "url": file.url,
         "commit": file.commit,
         "sha256": file.sha256,
-        "bytes": len(file.content),
+        "bytes": file.bytes,
         "etag": file.etag,
         "fetched_at": file.fetched_at,
-        "licence": LICENCE if file.kind is Kind.TABLE else None,
+        "licence": None if file.kind is Kind.PAGE else LICENCE,
         "is_stale": file.stale_reason is not None,
         "stale_reason": file.stale_reason,
         "is_partial": file.is_partial,
@@ -190,6 +190,10 @@ def _finished(rows: pl.DataFrame, file: SourceFile, round: Round) -> pl.DataFram
             ~pl.col("lower_is_better") & ~pl.col("is_heterogeneous") & (pl.col("accelerators") > 0)
         ).then(pl.col("value") / pl.col("accelerators")),
         is_withdrawn=pl.lit(value=False),
+        # Logs carry no label: the unit follows from the field that the value stands in.
+        unit_as_published=pl.lit(None, dtype=pl.String)
+        if file.kind is Kind.LOGS
+        else pl.col("unit_as_published"),
         source_kind=pl.lit(file.kind.value),
         source_url=pl.lit(file.url),
         source_commit=pl.lit(file.commit, dtype=pl.String),
@@ -275,7 +279,7 @@ def _warnings(used: pl.DataFrame, read: list[Oddity], file: SourceFile) -> pl.Da
         },
         orient="row",
     )
-    found = pl.concat([from_reading, all_broken(used, warning_rules())])
+    found = pl.concat([from_reading, all_broken(used, warning_rules(file.kind))])
     # A row of the results page holds several results: what is odd of them is told once.
     found = found.group_by("source_row", "field", "problem", maintain_order=True).agg(
         pl.col("value_as_published")

@@ -5,6 +5,7 @@ held against it, and gives the results only where a round has nothing else.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -14,14 +15,16 @@ from pipeline.normalise.figures import Figures, figure_schemas
 from pipeline.normalise.page_export import read_page_export
 from pipeline.normalise.published import RAW_SCHEMA, RawTable, read_published_table
 from pipeline.normalise.results import file_reject, normalise_table, source_line
+from pipeline.normalise.submissions.derive import DerivedTable
 from pipeline.rounds import Round
-from pipeline.sources.files import Kind, SourceFile
+from pipeline.sources.files import Archive, Kind, SourceFile
 
 
-def round_figures(files: Sequence[SourceFile], round: Round) -> Figures:
-    """Return all figures that a round's files give.
+def round_figures(files: Sequence[SourceFile], round: Round, *, has_logs: bool = False) -> Figures:
+    """Return all figures that a round's files give; none if there are none.
 
     A results page that cannot be read becomes a reject, since the table does not depend on it.
+    Where a round ``has_logs`` the page never gives its results.
 
     Raises:
         FileFault: the file that should give the results cannot be used.
@@ -30,11 +33,54 @@ def round_figures(files: Sequence[SourceFile], round: Round) -> Figures:
         sorted((file for file in files if file.kind is kind), key=_rank)
         for kind in (Kind.TABLE, Kind.PAGE)
     )
-    read_page = _cells_of_page if tables else _results_of_page
+    read_page = _cells_of_page if tables or has_logs else _results_of_page
     figures = [_results_of_table(table, round) for table in tables[:1]]
     figures += [read_page(page, round) for page in pages[:1]]
     figures += [_unused(other, used[0]) for used in (tables, pages) for other in used[1:]]
     return Figures.concat(figures)
+
+
+def derived_figures(derived: DerivedTable, archive: Archive, round: Round) -> Figures:
+    """Return the figures that a round's submission logs give.
+
+    Their ``inferred`` is true of each row, whatever the round's published flag is worth.
+    """
+    file = SourceFile(
+        round_key=round.key,
+        kind=Kind.LOGS,
+        name=archive.name,
+        url=archive.url,
+        content=b"",
+        sha256=archive.identity,
+        origin=archive.origin,
+        commit=archive.commit or derived.commit,
+    )
+    return normalise_table(derived.table, file, replace(round, inferred_flag=True))
+
+
+def with_logs(published: Figures, derived: Figures) -> Figures:
+    """Hold the published results against those of the logs, which serve where there are none.
+
+    The published value stays the official one. Whether a result was inferred is taken from the
+    logs where the table cannot be trusted on it (F7).
+    """
+    if published.results.is_empty():
+        return Figures.concat([published, derived])
+    known = derived.results.select("result_key", from_logs="is_inferred")
+    results = published.results.join(known, on="result_key", how="left", maintain_order="left")
+    results = results.with_columns(is_inferred=pl.coalesce("is_inferred", "from_logs"))
+    held_against = derived.sources.with_columns(
+        results=pl.lit(0, dtype=pl.Int64), comparisons=pl.col("results")
+    )
+    return Figures.of(
+        results=results.drop("from_logs"),
+        rejects=pl.concat([published.rejects, derived.rejects]),
+        warnings=pl.concat([published.warnings, derived.warnings]),
+        sources=pl.concat([published.sources, held_against]),
+        page_cells=published.page_cells,
+        derived_results=derived.results,
+        reconciliation=published.reconciliation,
+    )
 
 
 def _rank(file: SourceFile) -> tuple[bool, bool, str]:

@@ -26,7 +26,7 @@ def build_from_environment(context: dg.InitResourceContext) -> Iterator[Build]:
     say = context.log.info if context.log else print
     with warehouse.lock(say):
         choice = choose_source("auto", settings, say)
-        digest = identity("auto", choice.source, refresh=None)
+        digest = identity("auto", choice.source, refresh=None, submissions=False)
         yield Build(warehouse, Plan(choice.source, choice.bundle, identity=digest), say)
 
 

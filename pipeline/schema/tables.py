@@ -51,8 +51,12 @@ def staging_tables() -> dict[str, Table]:
     folder = Path(__file__).parent / "staging"
     inner = {file.stem: _read(file) for file in sorted(folder.glob("*.toml"))}
     same = ("results", "rejects", "warnings", "sources", "reconciliation")
-    former = {"former_results": "results", "former_changes": "changes"}
-    alike = {name: name for name in same} | former
+    others = {
+        "derived_results": "results",
+        "former_results": "results",
+        "former_changes": "changes",
+    }
+    alike = {name: name for name in same} | others
     return inner | {name: public_tables()[public] for name, public in alike.items()}
 
 

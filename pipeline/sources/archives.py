@@ -42,9 +42,10 @@ _CHUNK = 2**16
 _COMMIT = re.compile(r".+-([0-9a-f]{40})")
 _REGULAR, _DIRECTORY = (b"0", b"\0"), b"5"
 _PAX, _PAX_GLOBAL, _GNU_LONG_PATH = b"x", b"g", b"L"
+SYMBOLIC_LINK = "a symbolic link"
 _IRREGULAR = {
     b"1": "a hard link",
-    b"2": "a symbolic link",
+    b"2": SYMBOLIC_LINK,
     b"3": "a device",
     b"4": "a device",
     b"6": "a named pipe",

@@ -47,6 +47,9 @@ class OutOfReach:
         """Return nothing."""
         return []
 
+    def archive(self, round_key: str) -> None:
+        """Return nothing."""
+
     @property
     def stale(self) -> Mapping[str, str]:
         """Return every known round with the reason."""

@@ -4,11 +4,12 @@ Belongs here: the types that sources share. How a file is found or fetched stand
 own module; what is in a file is read by ``normalise``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 RESULTS_PAGE_URL = "https://mlcommons.org/benchmarks/inference-datacenter/"
 LICENCE = "Apache-2.0"  # the LICENSE file of the mlcommons results repositories
@@ -22,6 +23,7 @@ class Kind(StrEnum):
 
     TABLE = "published table"
     PAGE = "results page"
+    LOGS = "submission logs"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,28 @@ class SourceFile:
     fetched_at: datetime | None = None
     is_partial: bool = False
     stale_reason: str | None = None
+    size: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Return the file's size; archives have one without their content."""
+        return len(self.content) if self.size is None else self.size
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A round's submission archive, a gzipped tar, which is streamed and never kept.
+
+    ``identity`` changes when its bytes do: their SHA-256, or the commit it is made of.
+    """
+
+    round_key: str
+    name: str
+    url: str
+    origin: str
+    identity: str
+    commit: str | None
+    open: Callable[[], AbstractContextManager[BinaryIO]]
 
 
 class Source(Protocol):
@@ -57,6 +81,10 @@ class Source(Protocol):
         """
         ...
 
+    def archive(self, round_key: str) -> Archive | None:
+        """Return the round's submission archive, if it has one."""
+        ...
+
     @property
     def stale(self) -> Mapping[str, str]:
         """Return the rounds that could not be brought up to date now, each with the reason."""
@@ -65,6 +93,11 @@ class Source(Protocol):
     def fingerprint(self) -> str:
         """Return a text that changes whenever any file offered changes."""
         ...
+
+
+def archive_url(repository: str) -> str:
+    """Return the public address of a repository's archive."""
+    return f"https://codeload.github.com/mlcommons/{repository}/tar.gz/HEAD"
 
 
 def table_url(repository: str, file: str) -> str:

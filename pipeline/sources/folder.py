@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.errors import FileFault, UnusableCall
-from pipeline.rounds import new_round
+from pipeline.rounds import REPOSITORY, new_round
 from pipeline.sources.files import (
     MAX_TABLE_BYTES,
     RESULTS_PAGE_URL,
+    Archive,
     Kind,
     SourceFile,
+    archive_url,
     table_url,
 )
 
@@ -24,6 +26,8 @@ FILE_NAME = re.compile(
     r"(?P<round_key>(?:inference|training)-\d{1,2}\.\d{1,2})(?P<part>-first\d+)?"
     r"\.(?P<name>summary_results\.json|summary\.json|results-page-export\.csv)"
 )
+
+ARCHIVE_NAME = re.compile(REPOSITORY.pattern + r"\.tar\.gz")
 
 
 class Folder:
@@ -41,6 +45,7 @@ class Folder:
                 "Give the folder that holds them, or one of auto, github, bundled."
             )
         self._files: dict[str, list[tuple[Path, re.Match[str]]]] = {}
+        self._submissions = path / "submissions"
         self.unread: list[str] = []
         """Files in published/ whose names do not say what they are."""
         for file in sorted((path / "published").glob("*")):
@@ -52,7 +57,13 @@ class Folder:
 
     def round_keys(self) -> Sequence[str]:
         """Return the rounds that at least one file is named after."""
-        return list(self._files)
+        archives = (
+            match
+            for file in self._submissions.glob("*.tar.gz")
+            if (match := ARCHIVE_NAME.fullmatch(file.name))
+        )
+        keys = self._files.keys() | {f"{m['suite']}-{m['round']}" for m in archives}
+        return sorted(keys, key=lambda key: new_round(key).order)
 
     def files(self, round_key: str) -> Sequence[SourceFile]:
         """Return the round's files, tables before page exports.
@@ -63,13 +74,29 @@ class Folder:
         files = [self._read(file, match) for file, match in self._files.get(round_key, [])]
         return sorted(files, key=lambda file: (file.kind is Kind.PAGE, file.name))
 
+    def archive(self, round_key: str) -> Archive | None:
+        """Return ``submissions/<repository>.tar.gz``, if it lies there."""
+        repository = new_round(round_key).repository
+        file = self._submissions / f"{repository}.tar.gz"
+        if not file.is_file():
+            return None
+        return Archive(
+            round_key=round_key,
+            name=file.name,
+            url=archive_url(repository),
+            origin="folder",
+            identity=_sha256(file),
+            commit=None,
+            open=lambda: file.open("rb"),
+        )
+
     @property
     def stale(self) -> Mapping[str, str]:
         """Return nothing: what lies in a folder is what there is."""
         return {}
 
     def fingerprint(self) -> str:
-        """Return a digest over the names and bytes of all files."""
+        """Return a digest over the names and bytes of all published files."""
         digest = hashlib.sha256()
         for entries in self._files.values():
             for file, _ in entries:

@@ -8,17 +8,30 @@ cannot be had. How an address is fetched is the business of ``http``, how bytes 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pipeline.rounds import REPOSITORY, new_round
 from pipeline.settings import Settings
-from pipeline.sources.files import MAX_TABLE_BYTES, Kind, SourceFile, table_url
-from pipeline.sources.http import BadAnswer, Http, Response, Unreachable, origin
+from pipeline.sources.files import (
+    MAX_TABLE_BYTES,
+    Archive,
+    Kind,
+    SourceFile,
+    archive_url,
+    table_url,
+)
+from pipeline.sources.http import (
+    BadAnswer,
+    Http,
+    Response,
+    Unreachable,
+    origin,
+)
 from pipeline.sources.snapshots import Snapshot, Snapshots
 
 ORGANISATION = "mlcommons"
@@ -129,6 +142,22 @@ class GitHub:
     def files(self, round_key: str) -> Sequence[SourceFile]:
         """Return the round's table, in a list of one, or nothing."""
         return [self._files[round_key]] if round_key in self._files else []
+
+    def archive(self, round_key: str) -> Archive | None:
+        """Return the archive of the round's newest commit; None where that is not known."""
+        seen = next((each for each in self._repositories if each.round_key == round_key), None)
+        if seen is None or seen.commit is None:
+            return None
+        path = f"{ORGANISATION}/{seen.name}/tar.gz/{seen.commit}"
+        return Archive(
+            round_key=round_key,
+            name=f"{seen.name}.tar.gz",
+            url=archive_url(seen.name),
+            origin="github",
+            identity=seen.commit,
+            commit=seen.commit,
+            open=lambda: _download(f"{self._settings.github_codeload}/{path}"),
+        )
 
     def fingerprint(self) -> str:
         """Return a digest over every table's hash and over what is stale and why."""
@@ -284,6 +313,12 @@ class _TableCheck:
         is_page = answer.content.lstrip().startswith(b"<")
         if is_page or answer.etag is None or refused != self._refused:
             raise ValueError("no table")
+
+
+@contextmanager
+def _download(url: str) -> Iterator[BinaryIO]:
+    with closing(Http()) as http, http.stream(url) as body:
+        yield body
 
 
 def _seen(outcome: _Outcome) -> ResultRepository:

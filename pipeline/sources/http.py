@@ -13,15 +13,15 @@ are bounded; dropped connections; bodies that are cut, or not what they should b
 import random
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib import metadata
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 from urllib.parse import quote, urlsplit
 
 from pipeline.errors import RoundtableError, UnusableCall
@@ -46,6 +46,8 @@ build waits for; its secondary limit asks for about a minute."""
 
 LONGEST_PAUSE_SECONDS = 1.0
 """Between two attempts where the service does not say how long to wait."""
+
+T = TypeVar("T")
 
 _CHUNK = 2**16
 _LATER = "Run again later."
@@ -153,6 +155,41 @@ class Http:
                 a complete body that ``verify`` accepts.
             UnusableCall: the address is not http(s), or the token is none.
         """
+        return self._persist(
+            url, lambda deadline: self._attempt(url, verify, limit, etag, token, deadline)
+        )
+
+    @contextmanager
+    def stream(self, url: str) -> Iterator[BinaryIO]:
+        """Open the body at an address, to be read as it comes, whatever its size.
+
+        The body is not verified: the caller reads a format that shows where it is cut.
+
+        Raises:
+            Unreachable: see ``get``; also when the connection is lost while the body is read.
+        """
+        from urllib3.exceptions import HTTPError
+
+        with closing(self._persist(url, lambda deadline: self._opened(url))) as answer:
+            try:
+                yield cast(BinaryIO, answer.raw)
+            except (OSError, HTTPError) as error:
+                raise BadAnswer(url, "drops the connection or cuts the answer", _LATER) from error
+
+    def _opened(self, url: str) -> "requests.Response":
+        from urllib3.exceptions import HTTPError
+
+        try:
+            answer = self._open(url, etag=None, token=None)
+        except (OSError, HTTPError) as error:
+            raise self._failure(url, error) from None
+        if answer.status_code != 200:
+            answer.close()
+            raise _refusal(url, answer.status_code, answer.headers, None)
+        return answer
+
+    def _persist(self, url: str, attempt_once: Callable[[float], T]) -> T:
+        """Make as many attempts as it takes; each is told when patience ends."""
         service = origin(url)
         deadline = time.monotonic() + PATIENCE_SECONDS
         attempt = 0
@@ -160,7 +197,7 @@ class Http:
             if error := self._given_up.get(service):
                 raise type(error)(url, error.problem, error.next_step)
             try:
-                return self._attempt(url, verify, limit, etag, token, deadline)
+                return attempt_once(deadline)
             except _Passing as passing:
                 pause = _pause(attempt) if passing.wait is None else passing.wait
                 attempt += 1

@@ -66,8 +66,8 @@ def _write_database(
     with duckdb.connect(database) as connection:
         connection.execute("create schema staging; create schema source")
         for table, file in sorted(tables.items()):
-            repeats = table.name.removeprefix("former_") in public_tables()
-            if table.schema == "staging" and repeats:
+            is_public = table.name.removeprefix("former_") in public_tables()
+            if table.schema == "staging" and is_public:
                 continue
             wanted = files.get(table.name, file) if table.schema == "main" else file
             view(connection, TableName("source", table.name), wanted)

@@ -16,15 +16,23 @@ _CODE = (".py", ".toml", ".csv", ".sql", ".parquet")
 _ENGINES = ("duckdb", "polars")
 
 
-def identity(mode: str, source: Source | None, refresh: Iterable[str] | None) -> str:
+def identity(
+    mode: str, source: Source | None, refresh: Iterable[str] | None, submissions: bool
+) -> str:
     """Return a digest of all that decides what a build's tables hold."""
+    archives = (
+        archive
+        for key in (source.round_keys() if source is not None and submissions else ())
+        if source is not None and (archive := source.archive(key))
+    )
     parts = [
         mode,
         source.fingerprint() if source is not None else "",
+        *(f"{archive.name} {archive.identity}" for archive in archives),
         ",".join(sorted(refresh)) if refresh is not None else "all rounds",
         *(f"{engine} {importlib.metadata.version(engine)}" for engine in _ENGINES),
         *_code_digests(PACKAGE),
-        *(_code_digests(sql_folder())),
+        *_code_digests(sql_folder()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

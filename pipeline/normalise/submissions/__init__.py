@@ -1,0 +1,1 @@
+"""Submission archives become raw rows: every inference result, derived from its logs."""
