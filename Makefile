@@ -21,10 +21,10 @@ lint: $(VENV)/.lint
 dev: $(VENV)/.ui
 	DAGSTER_HOME=$(CURDIR) $(BIN)/dagster dev
 
-# Remakes the figures that come with the package, from a folder of published tables.
+# Remakes the figures that come with the package, from a folder of published tables and archives.
 bundle: $(VENV)/.installed
 	test -d "$(DATA)" || { echo "Say where the tables are: make bundle DATA=folder"; exit 2; }
-	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/roundtable build --source "$(DATA)" --full
+	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/roundtable build --source "$(DATA)" --submissions --full
 	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/python -m pipeline.export.bundle
 	rm -rf warehouse/bundling
 

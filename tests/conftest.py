@@ -99,7 +99,7 @@ def roundtable(tmp_path: Path) -> Roundtable:
     return Roundtable(tmp_path / "home")
 
 
-def shared_warehouse(factory: pytest.TempPathFactory, name: str, source: str | Path) -> Roundtable:
+def shared_warehouse(factory: pytest.TempPathFactory, name: str, *source: str | Path) -> Roundtable:
     """Build a warehouse once for all workers of a test run; the tests only read it."""
     base = factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -107,7 +107,7 @@ def shared_warehouse(factory: pytest.TempPathFactory, name: str, source: str | P
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (command.home / "current").exists():
-            built = command("build", "--source", source, "--strict")
+            built = command("build", "--strict", "--source", *source)
             assert built.code == 0, built.err
     return command
 
@@ -120,8 +120,8 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Roundtable:
-    """Give the command line over a warehouse built from the real tables; only to be read."""
-    return shared_warehouse(tmp_path_factory, "published", REAL_DATA / "data")
+    """Give the command line over a warehouse built from the real tables and archives."""
+    return shared_warehouse(tmp_path_factory, "published", REAL_DATA / "data", "--submissions")
 
 
 def build_without_orchestrator(home: Path, plan: Plan) -> Build:

@@ -85,7 +85,8 @@ def _unmapped(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield from _counted(
         connection,
         "names not in the vocabulary",
-        "select field || ': ' || value_as_published as what, count(*) as rows from warnings "
+        "select field || ': ' || coalesce(value_as_published, 'blank') "
+        "|| coalesce(' (' || known_as || ')', '') as what, count(*) as rows from warnings "
         "where problem like '%not in the vocabulary' group by all order by what",
     )
 

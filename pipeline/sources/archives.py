@@ -257,4 +257,4 @@ class _Unpacked:
         self._bytes_out += len(self._buffer)
         is_bomb = self._bytes_out > max(RATIO_COUNTS_FROM, MAX_RATIO * self._bytes_in)
         if is_bomb or self._bytes_out > MAX_UNPACKED_BYTES:
-            raise self.fault(f"inflates to more than {self._bytes_out} bytes")
+            raise self.fault(f"inflates to {self._bytes_out} bytes or more")

@@ -237,9 +237,12 @@ class Build:
             frame.filter(pl.col("kind") == Kind.TABLE.value)["sha256"].to_list()
             for frame in (figures.sources, bundled.sources)
         )
-        if bundled.reconciliation.is_empty() or next(tables) != next(tables):
+        if next(tables) != next(tables):
             return figures
-        return replace(figures, reconciliation=bundled.reconciliation)
+        with_page = pl.any_horizontal(pl.col("source_a", "source_b") == Kind.PAGE.value)
+        with_logs = pl.any_horizontal(pl.col("source_a", "source_b") == Kind.LOGS.value)
+        wanted = with_page if self.plan.submissions else with_page & ~with_logs
+        return replace(figures, reconciliation=bundled.reconciliation.filter(wanted))
 
     def _is_refreshed(self, round_key: str) -> bool:
         return self.plan.refresh is None or round_key in self.plan.refresh

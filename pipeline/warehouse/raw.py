@@ -114,5 +114,6 @@ def _reader_digest() -> str:
     folders = (PACKAGE / "normalise" / "submissions", PACKAGE / "normalise" / "vocabulary")
     for file in sorted(path for folder in folders for path in folder.glob("*.*")):
         digest.update(file.read_bytes())
-    digest.update((PACKAGE / "sources" / "archives.py").read_bytes())
+    for module in ("sources/archives", "normalise/names", "normalise/published", "rounds"):
+        digest.update((PACKAGE / f"{module}.py").read_bytes())
     return digest.hexdigest()

@@ -134,32 +134,57 @@ gains as (
     select
         comparison,
         score_to.key / score_from.key as gain,
-        sum(score_from.value * score_to.value) as pairs
+        score_from.value * score_to.value as pairs
     from score_pairs
-    group by all
 ),
 
+totals as (
+    select
+        comparison,
+        sum(pairs) as all_pairs,
+        max(pairs) as most_pairs,
+        min(gain) as gain_min,
+        median(gain) as plain_median,
+        max(gain) as gain_max
+    from gains
+    group by comparison
+),
+
+-- Only where a gain stands for several pairs does the median need their numbers, and so an order.
 ranked_gains as (
     select
-        gains.*,
-        sum(pairs) over (partition by comparison) as all_pairs,
-        sum(pairs) over (partition by comparison order by gain) as pairs_so_far
+        gains.comparison,
+        gains.gain,
+        totals.all_pairs,
+        sum(gains.pairs) over (
+            partition by gains.comparison order by gains.gain rows unbounded preceding
+        ) as pairs_so_far
     from gains
+    inner join totals on gains.comparison = totals.comparison
+    where totals.most_pairs > 1
 ),
 
 -- The median is the mean of the two middle gains, which are one where the number of pairs is odd.
-spreads as (
+weighted_medians as (
     select
         comparison,
-        min(gain) as gain_min,
         (
             min(gain) filter (where 2 * pairs_so_far >= all_pairs)
             + min(gain) filter (where 2 * pairs_so_far > all_pairs)
-        ) / 2 as gain_median,
-        max(gain) as gain_max,
-        cast(sum(pairs) as bigint) as pairs
+        ) / 2 as gain_median
     from ranked_gains
     group by comparison
+),
+
+spreads as (
+    select
+        totals.comparison,
+        totals.gain_min,
+        coalesce(weighted_medians.gain_median, totals.plain_median) as gain_median,
+        totals.gain_max,
+        cast(totals.all_pairs as bigint) as pairs
+    from totals
+    left join weighted_medians on totals.comparison = weighted_medians.comparison
 ),
 
 -- The rounds after a round up to another: a note that names one of them concerns the pair.

@@ -1,11 +1,16 @@
 """How the files of a tree become rows and rejects, with every fault known of submissions."""
 
+import gzip
+import io
 import json
+import tarfile
 from hashlib import sha256
 
 import pytest
 
 from pipeline.errors import FileFault
+from pipeline.normalise.submissions.derive import read_submissions
+from pipeline.rounds import new_round
 from tests.normalise.submissions.trees import (
     COMMIT,
     RUN,
@@ -17,8 +22,6 @@ from tests.normalise.submissions.trees import (
     rows,
     summary,
 )
-from pipeline.normalise.submissions.derive import read_submissions
-from pipeline.rounds import new_round
 
 DETAIL, SUMMARY = f"{RUN}/mlperf_log_detail.txt", f"{RUN}/mlperf_log_summary.txt"
 GOOD = detail(result_samples_per_second=806.105)
@@ -100,7 +103,9 @@ def test_a_system_without_a_description_is_a_result_without_hardware() -> None:
     assert [row[field] for field in hardware] == [None] * 5
 
 
-@pytest.mark.parametrize("system", ["{", "[]", '"box"', "\ufeff{}", '{"accelerator_model_name": null}'])
+@pytest.mark.parametrize(
+    "system", ["{", "[]", '"box"', "\ufeff{}", '{"accelerator_model_name": null}']
+)
 def test_a_description_that_cannot_be_read_costs_no_result(system: str) -> None:
     (row,) = rows({DETAIL: GOOD, "closed/Org/systems/box.json": system})
     assert (row["value"], row["accelerator"]) == ("806.105", None)
@@ -110,10 +115,9 @@ def test_odd_counts_and_names_are_kept_as_they_stand() -> None:
     odd = '{"accelerators_per_node": "(6,2)", "host_processors_per_node": "2 (big); 4 (LITTLE)", '
     odd += '"accelerator_model_name": "-", "number_of_nodes": 1.0, "framework": ["a", "b"]}'
     (row,) = rows({DETAIL: GOOD, "closed/Org/systems/box.json": odd})
-    counts = ("accelerators_per_node", "processors_per_node", "accelerator", "nodes", "software")
-    assert [row[field] for field in counts] == [
-        "(6,2)", "2 (big); 4 (LITTLE)", "-", "1.0", "['a', 'b']",
-    ]  # fmt: skip
+    assert (row["accelerators_per_node"], row["accelerator"]) == ("(6,2)", "-")
+    assert row["processors_per_node"] == "2 (big); 4 (LITTLE)"
+    assert (row["nodes"], row["software"]) == ("1.0", "['a', 'b']")
 
 
 @pytest.mark.parametrize("cut", ["", detail()[:60], mllog("loadgen_version", '"5.1"'), detail()])
@@ -136,7 +140,7 @@ NOTHING = "the log says nothing of a result"
     ("log", "field", "problem", "shown"),
     [
         ("", "scenario", NOTHING, ""),
-        ("1 ERROR encountered. See detailed log.\n", "scenario", NOTHING, ""),
+        ("1 ERROR encountered. See detailed log.\n", "scenario", "the run has errors", ""),
         (summary("Offline", "INVALID", "Samples per second: 5"), "result_samples_per_second",
          "the run is not valid", "INVALID in "),
         (summary("Offline", "VALID", "Result is : INVALID", "Samples per second: 5"),
@@ -222,7 +226,8 @@ def test_rows_come_in_the_order_of_their_paths_whatever_the_archives() -> None:
 
 def test_rows_and_rejects_are_numbered_together() -> None:
     bad = detail(validity="INVALID", result_samples_per_second=5)
-    derived = derive({DETAIL.replace("box", name): log for name, log in zip("abc", (bad, GOOD, bad))})
+    logs = {"a": bad, "b": GOOD, "c": bad}
+    derived = derive({DETAIL.replace("box", name): log for name, log in logs.items()})
     assert derived.table.frame["source_row"].to_list() == [2]
     assert [odd.source_row for odd in derived.table.rejects] == [1, 3]
 
@@ -233,11 +238,7 @@ def test_an_archive_without_a_result_is_no_archive_of_submissions() -> None:
 
 
 def test_of_a_log_that_stands_twice_neither_counts() -> None:
-    import tarfile
-
     packed = archive({DETAIL: GOOD, SUMMARY: GOOD_SUMMARY})
-    import gzip, io
-
     inside = io.BytesIO(gzip.decompress(packed.read()))
     with tarfile.open(fileobj=inside, mode="a") as tar:
         member = tarfile.TarInfo(f"inference_results_v6.0-{COMMIT}/{DETAIL}")

@@ -63,7 +63,9 @@ def test_strays_audits_and_accuracy_runs_are_told_by_their_path(path: str) -> No
 
 def test_the_detail_log_is_left_unread_before_it_had_its_form() -> None:
     path = f"{RUN}/run_1/mlperf_log_detail.txt"
-    wanted = {r: wanted_in(new_round(f"inference-{r}"))(path) for r in ("0.7", "1.0", "1.1", "10.0")}
+    wanted = {
+        r: wanted_in(new_round(f"inference-{r}"))(path) for r in ("0.7", "1.0", "1.1", "10.0")
+    }
     assert wanted == {"0.7": False, "1.0": True, "1.1": True, "10.0": True}
 
 
