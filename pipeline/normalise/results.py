@@ -190,10 +190,6 @@ def _finished(rows: pl.DataFrame, file: SourceFile, round: Round) -> pl.DataFram
             ~pl.col("lower_is_better") & ~pl.col("is_heterogeneous") & (pl.col("accelerators") > 0)
         ).then(pl.col("value") / pl.col("accelerators")),
         is_withdrawn=pl.lit(value=False),
-        # Logs carry no label: the unit follows from the field that the value stands in.
-        unit_as_published=pl.lit(None, dtype=pl.String)
-        if file.kind is Kind.LOGS
-        else pl.col("unit_as_published"),
         source_kind=pl.lit(file.kind.value),
         source_url=pl.lit(file.url),
         source_commit=pl.lit(file.commit, dtype=pl.String),

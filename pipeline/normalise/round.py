@@ -65,7 +65,10 @@ def with_logs(published: Figures, derived: Figures) -> Figures:
     logs where the table cannot be trusted on it (F7).
     """
     if published.results.is_empty():
-        return Figures.concat([published, derived])
+        # Nobody published a label: it follows from the log's field, and serves to compare only.
+        unlabelled = pl.lit(None, dtype=pl.String).alias("unit_as_published")
+        results = derived.results.with_columns(unlabelled)
+        return Figures.concat([published, replace(derived, results=results)])
     known = derived.results.select("result_key", from_logs="is_inferred")
     results = published.results.join(known, on="result_key", how="left", maintain_order="left")
     results = results.with_columns(is_inferred=pl.coalesce("is_inferred", "from_logs"))

@@ -1,504 +1,468 @@
--- reconciliation: where the published table and MLCommons' results page differ on a result, value by
--- value.
+-- reconciliation: where the published table, MLCommons' results page and the submission logs differ on a
+-- result, value by value.
 --
--- Grain: one row per page cell or result and field on which they differ: value, unit, accelerators,
--- entry_id, system_name, or row where only one source has it. What is equal gives no row. Compared are the
--- closed datacenter results of the rounds that have page cells; other rounds keep the rows carried from
--- earlier builds. value_a is what the results table says (value and unit canonical, so a wrong label is
--- already put right there; accelerators as published), value_b what the page says, ratio is b / a. A
--- number that only the page has is never a result.
+-- Grain: one row per pair of sources, result or page cell, and field on which they differ: value, unit,
+-- accelerators, entry_id, system_name, is_inferred, or row where only one of them has it. What is equal
+-- (values to 1e-9) gives no row. Sources stand in the order of the alphabet: table against page, table
+-- against logs, page against logs. The page is held against the closed datacenter results of the rounds that
+-- have page cells; staging.page_matches says which result a cell shows. A number that only the page has is
+-- never a result. Withdrawn results, and the cells that show them, are left out.
 --
--- Which result a page cell belongs to. Round, division, benchmark, accuracy target and scenario are always
--- equal; names are compared by letters and digits only, since the page drops commas and more.
--- 1. By id or name: the same entry id, or the same submitter and system name (the only way where the table
---    has no ids). A name alone also needs an agreeing value or, where the table has no ids, the same nodes
---    and accelerators per node; it does not count where the cell's id and name are an entry without such a
---    result.
--- 2. Of what is left on both sides, by hardware and value: same submitter, nodes and accelerators per
---    node, an agreeing value, and no second candidate on either side.
+-- Values are in the unit that each source's label means, the table's in the true unit (a wrong label is
+-- already put right in results, and is a difference of the field unit); accelerators as published, by the
+-- logs those that really ran. ratio is b / a.
 --
 -- Kinds, the first that fits:
--- - rounding: equal to 1e-4, or to half the last decimal where the page prints two or more (1e-9 is
---   equal);
+-- - averaged systems: the page prints the mean over the submitter's systems of one name, processor, nodes
+--   and count, and is nearer to it than to the result's own value; also under entries of that name that
+--   have no such result; or it prints one result under several ids;
+-- - rounding: equal to 1e-4, or to half the last decimal where the page prints two or more;
 -- - unit label: the same number under another unit, or a llama3.1-8b value in samples/s of 128 tokens
 --   each;
--- - averaged systems: the page prints the mean over the submitter's systems of one name, processor, nodes
---   and count, also under entries of that name that have no such result, or prints one result under
---   several ids;
 -- - rotated ids: the page shows the result under an id that is not its own in the table;
--- - system name, accelerator count: the sources write different ones;
--- - missing on page, missing in table: only one source has the result;
+-- - system name, accelerator count, inferred flag: the sources write different ones;
+-- - filtered by the report: only the logs have the result, and the table has no result of this benchmark and
+--   scenario in its category: the report generator leaves such combinations out;
+-- - missing in table, missing on page, missing in logs: one source has the result, that one has not;
 -- - unknown: the values differ and no rule says why.
 --
--- Tie rule: of several results that fit a cell the one with an agreeing value wins, then the one with the
--- same id and name, then the one in the same place by value, then the nearest value, then the lower
--- result_key. Exact duplicates of a page cell count once. Carried rows never stand beside computed rows of
--- their round.
-with page_rows as (
-    select distinct
-        page.round_key,
-        page.entry_id,
-        page.division,
-        page.submitter,
-        page.system_name,
-        page.benchmark,
-        page.accuracy_target,
-        page.scenario,
-        page.value,
-        page.unit,
-        page.value_as_published,
-        page.unit_as_published,
-        page.nodes,
-        coalesce(page.accelerators_per_node, 0) as accelerators_per_node,
-        coalesce(page.accelerators, page.nodes * page.accelerators_per_node) as accelerators,
-        nullif(regexp_replace(lower(page.system_name), '[^a-z0-9]', '', 'g'), '') as name_key,
-        regexp_replace(lower(page.processor), '[^a-z0-9]', '', 'g') as processor_key
-    from staging.page_cells as page
-),
-
--- scale: from the number as printed to the unit of value.
-measured as (
+-- right_source: which of the two the logs prove right. Null where no logs were read, where they bear out both
+-- or neither, and where they do not tell: they hold no ids, a report filter is no fault, and what an archive
+-- lacks may only be left out of it.
+--
+-- Tie rule: staging.page_matches. Rows carried from earlier builds stand only where one of their two sources
+-- is not at hand.
+with statements as (
     select
-        page_rows.*,
-        length(regexp_extract(value_as_published, '[.]([0-9]+)$', 1)) as decimals,
-        value / nullif(try_cast(replace(value_as_published, ',', '') as double), 0) as scale
-    from page_rows
-),
+        stated.source,
+        stated.result_key,
+        stated.round_key,
+        stated.division,
+        stated.entry_id,
+        stated.submitter,
+        stated.system_name,
+        stated.name_key,
+        stated.benchmark,
+        stated.benchmark_family,
+        stated.accuracy_target,
+        stated.scenario,
+        stated.value,
+        stated.unit,
+        stated.unit_as_published,
+        stated.accelerators,
+        stated.accelerators_that_ran,
+        stated.is_inferred,
+        stated.categories,
+        coalesce(list_contains(stated.categories, 'datacenter'), false) as is_datacenter,
+        stated.is_subject,
+        if(stated.source = 'published table', 'in the table', 'in the logs') as place,
+        -- of the page only
+        null as entry_id_on_page,
+        1 as copy,
+        0 as half_digit,
+        null as systems,
+        null as mean_gap,
+        false as is_mean
+    from staging.stated_results as stated
+    where not stated.is_withdrawn
 
--- half_digit: half of the last printed decimal (and a hair, for binary fractions), in the unit of value.
-cells as (
-    select
-        measured.*,
-        case
-            when decimals >= 2 then coalesce(scale, 1) * 0.5001 * pow(10, -decimals)
-            else 0
-        end as half_digit,
-        row_number() over (
-            order by
-                round_key, division, entry_id, name_key, benchmark, accuracy_target, scenario, value, unit,
-                system_name, submitter, value_as_published, unit_as_published, nodes,
-                accelerators_per_node, accelerators, processor_key
-        ) as cell_id,
-        row_number() over (
-            partition by round_key, division, submitter, name_key, benchmark, accuracy_target, scenario
-            order by value, entry_id
-        ) as place
-    from measured
-),
+    union all by name
 
-published as (
     select
-        result.result_key,
-        result.round_key,
-        result.division,
-        result.entry_id,
-        result.submitter,
-        result.system_name,
-        result.benchmark,
-        result.benchmark_family,
-        result.accuracy_target,
-        result.scenario,
-        result.value,
-        result.unit,
-        result.unit_as_published,
-        result.source_kind,
-        result.nodes,
-        coalesce(result.accelerators_per_node, 0) as accelerators_per_node,
-        result.accelerators as accelerators_that_ran,
-        coalesce(result.accelerators_as_published, result.accelerators) as accelerators,
-        nullif(regexp_replace(lower(result.system_name), '[^a-z0-9]', '', 'g'), '') as name_key,
-        regexp_replace(lower(result.processor), '[^a-z0-9]', '', 'g') as processor_key,
-        row_number() over (
-            partition by
-                result.round_key,
-                result.division,
-                result.submitter,
-                name_key,
-                result.benchmark,
-                result.accuracy_target,
-                result.scenario
-            order by result.value, result.result_key
-        ) as place
-    from staging.results as result
+        page.* exclude (cell_id),
+        'results page' as source,
+        'on the page' as place,
+        page.entry_id as entry_id_on_page,
+        true as is_datacenter,
+        false as is_subject
+    from staging.page_matches as page
     where
-        result.division = 'closed'
-        and contains(result.category, 'datacenter')
-        and result.is_withdrawn is not true
-        and result.round_key in (select page.round_key from staging.page_cells as page)
+        page.result_key is null
+        or page.result_key not in (
+            select stated.result_key from staging.stated_results as stated where stated.is_withdrawn
+        )
 ),
 
--- One row per cell whose id and name are an entry of the table; has_result: also a result of it.
-known_entries as (
+at_hand as (
     select
-        cell.cell_id,
-        bool_or(
-            entry.benchmark = cell.benchmark
-            and entry.accuracy_target is not distinct from cell.accuracy_target
-            and entry.scenario = cell.scenario
-        ) as has_result
-    from cells as cell
-    inner join published as entry
-        on
-            cell.round_key = entry.round_key
-            and cell.division = entry.division
-            and cell.entry_id = entry.entry_id
-            and cell.name_key = entry.name_key
-    group by cell.cell_id
-),
-
--- Every result a cell could be, before the best one is chosen.
-candidates as (
-    select
-        cell.cell_id,
-        result.result_key,
-        cell.value as page_value,
-        result.value as table_value,
-        result.entry_id is null as has_no_id,
-        coalesce(cell.entry_id = result.entry_id, false) as same_id,
-        coalesce(cell.submitter = result.submitter and cell.name_key = result.name_key, false) as same_name,
-        coalesce(not known.has_result, false) as is_pooled,
-        coalesce(
-            cell.submitter = result.submitter
-            and cell.nodes = result.nodes
-            and cell.accelerators_per_node = result.accelerators_per_node,
-            false
-        ) as same_hardware,
-        abs(cell.place - result.place) as place_gap,
-        abs(cell.value - result.value)
-        <= greatest(1e-4 * abs(result.value), cell.half_digit) as same_number,
-        result.benchmark_family = 'llama3.1-8b'
-        and result.unit = 'tokens/s'
-        and abs(128 * cell.value - result.value) <= 1e-3 * abs(result.value) as is_per_sample
-    from cells as cell
-    inner join published as result
-        on
-            cell.round_key = result.round_key
-            and cell.division = result.division
-            and cell.benchmark = result.benchmark
-            and cell.accuracy_target is not distinct from result.accuracy_target
-            and cell.scenario = result.scenario
-    left join known_entries as known on cell.cell_id = known.cell_id
-),
-
-by_id_or_name as (
-    select
-        candidates.*,
-        same_number or is_per_sample as agrees
-    from candidates
-    where
-        same_id
-        or (same_name and not is_pooled and (same_number or is_per_sample or (has_no_id and same_hardware)))
-    qualify row_number() over (
-        partition by cell_id
-        order by
-            agrees desc,
-            same_id and same_name desc,
-            place_gap,
-            abs(page_value - table_value),
-            result_key
-    ) = 1
-),
-
-by_hardware as (
-    select
-        candidates.*,
-        same_number or is_per_sample as agrees
-    from candidates
-    where
-        same_hardware
-        and not is_pooled
-        and (same_number or is_per_sample)
-        and cell_id not in (select taken.cell_id from by_id_or_name as taken)
-        and result_key not in (select taken.result_key from by_id_or_name as taken)
-    qualify
-        count(*) over (partition by cell_id) = 1
-        and count(*) over (partition by result_key) = 1
-),
-
--- At most one result per cell; a result may be shown by several cells, numbered by copy.
-matches as (
-    select
-        found.*,
-        row_number() over (
-            partition by found.result_key
-            order by found.same_id desc, found.agrees desc, found.place_gap, found.cell_id
-        ) as copy
-    from (
-        select * from by_id_or_name
-        union all
-        select * from by_hardware
-    ) as found
-),
-
--- The mean the page would print if it took all systems of one name for one.
-means as (
-    select
-        round_key,
-        division,
-        submitter,
-        name_key,
-        processor_key,
-        nodes,
-        accelerators_per_node,
-        benchmark,
-        accuracy_target,
-        scenario,
-        avg(value) as mean_value,
-        count(*) as systems
-    from published
+        statement.round_key,
+        statement.source,
+        statement.place,
+        list(distinct statement.division) as divisions
+    from statements as statement
     group by all
 ),
 
--- One row per page cell, with its result (if any) beside it.
-compared as (
+-- What the table lists: the report generator knows combinations of these only.
+listed as (
+    select distinct
+        statement.round_key,
+        statement.benchmark,
+        statement.scenario,
+        unnest(coalesce(statement.categories, [null])) as category
+    from statements as statement
+    where statement.source = 'published table'
+),
+
+-- Each statement as one value, by what it is looked up by.
+said as (
     select
-        cell.round_key,
-        coalesce(result.entry_id, cell.entry_id) as entry_id,
-        cell.entry_id as entry_id_on_page,
-        result.entry_id as entry_id_in_table,
-        coalesce(result.submitter, cell.submitter) as submitter,
-        coalesce(result.system_name, cell.system_name) as system_name,
-        result.system_name as system_name_in_table,
-        cell.system_name as system_name_on_page,
-        cell.benchmark,
-        cell.accuracy_target,
-        cell.scenario,
-        result.result_key,
-        coalesce(result.source_kind, 'published table') as source_a,
-        result.value as table_value,
-        cell.value as page_value,
-        result.unit as table_unit,
-        cell.unit as page_unit,
-        result.unit_as_published as table_label,
-        cell.unit_as_published as page_label,
-        result.accelerators as table_accelerators,
-        result.accelerators_that_ran,
-        cell.accelerators as page_accelerators,
-        found.same_id,
-        found.same_name,
-        found.same_number,
-        found.is_per_sample,
-        found.copy,
-        mean.systems,
-        abs(cell.value - result.value) <= 1e-9 * abs(result.value) as is_equal,
+        statement.result_key,
+        statement.round_key,
+        statement.source,
+        statement.is_subject,
+        statement
+    from statements as statement
+),
+
+-- Two sources that both have the result, with what the logs say of it.
+both_sided as (
+    select
+        first.statement as a,
+        second.statement as b,
+        log.statement as log,
+        log.result_key is not null as is_logged
+    from said as first
+    inner join said as second on first.result_key = second.result_key and first.source < second.source
+    left join said as log on first.result_key = log.result_key and log.source = 'submission logs'
+),
+
+pairs as (
+    select
+        both_sided.*,
+        a.source as source_a,
+        b.source as source_b,
+        coalesce(a.entry_id_on_page, b.entry_id_on_page) as entry_id_on_page,
+        greatest(a.copy, b.copy) as copy,
+        coalesce(a.systems, b.systems) as systems,
+        a.is_mean or b.is_mean as is_mean,
+        abs(a.value - b.value) as gap,
+        greatest(abs(a.value), abs(b.value)) as larger,
+        gap <= 1e-9 * larger as is_equal,
+        gap <= greatest(1e-4 * larger, a.half_digit, b.half_digit) as same_number,
+        coalesce(is_mean and systems > 1 and coalesce(a.mean_gap, b.mean_gap) < gap, false) as is_averaged,
         coalesce(
-            abs(cell.value - mean.mean_value) <= greatest(1e-4 * abs(mean.mean_value), cell.half_digit), false
-        ) as is_mean
-    from cells as cell
-    left join matches as found on cell.cell_id = found.cell_id
-    left join published as result on found.result_key = result.result_key
-    left join means as mean
-        on
-            cell.round_key = mean.round_key
-            and cell.division = mean.division
-            and cell.submitter = mean.submitter
-            and cell.name_key = mean.name_key
-            and cell.processor_key = mean.processor_key
-            and cell.nodes = mean.nodes
-            and cell.accelerators_per_node = mean.accelerators_per_node
-            and cell.benchmark = mean.benchmark
-            and cell.accuracy_target is not distinct from mean.accuracy_target
-            and cell.scenario = mean.scenario
+            a.benchmark_family = 'llama3.1-8b'
+            and abs(128 * least(a.value, b.value) - larger) <= 1e-3 * larger,
+            false
+        ) as is_per_sample
+    from both_sided
 ),
 
 differences as (
     select
-        compared.*,
+        pairs.*,
         'value' as field,
         case
+            when is_averaged then 'averaged systems'
             when same_number then 'rounding'
             when is_per_sample then 'unit label'
-            when is_mean and systems > 1 then 'averaged systems'
             else 'unknown'
         end as kind,
-        cast(table_value as varchar) as value_a,
-        cast(page_value as varchar) as value_b,
-        page_value / nullif(table_value, 0) as ratio,
+        cast(a.value as varchar) as value_a,
+        cast(b.value as varchar) as value_b,
+        b.value / nullif(a.value, 0) as ratio,
+        abs(a.value - log.value) <= 1e-9 * abs(log.value) as is_a_right,
+        abs(b.value - log.value) <= 1e-9 * abs(log.value) as is_b_right,
         case
+            when is_averaged
+                then
+                    'The page prints the mean of the ' || cast(systems as varchar)
+                    || ' systems of this name; each system''s own value is '
+                    || if(source_a = 'results page', b.place, a.place) || '.'
             when same_number then 'The two sources round the same number differently.'
             when is_per_sample
                 then
-                    'The page, labelled ' || page_label
-                    || ', gives samples/s: 1/128 of the tokens/s in the table, since a sample is 128 tokens.'
-            when is_mean and systems > 1
-                then
-                    'The page prints the mean of the ' || cast(systems as varchar)
-                    || ' systems of this name, the table each system''s own value.'
-            when page_unit <> table_unit
-                then 'The two sources print different numbers under different units.'
+                    'The number ' || if(a.value < b.value, a.place, b.place) || ', labelled '
+                    || if(a.value < b.value, a.unit_as_published, b.unit_as_published)
+                    || ', is in samples/s: 1/128 of the tokens/s '
+                    || if(a.value < b.value, b.place, a.place) || ', since a sample is 128 tokens.'
+            when a.unit <> b.unit then 'The two sources print different numbers under different units.'
             else 'The two sources print different numbers and no known rule explains it.'
         end as explanation
-    from compared
-    where result_key is not null and not is_equal
+    from pairs
+    where not is_equal
 
     union all
 
+    -- The table's own label can only be told wrong by the logs; the page's also by the table.
     select
-        compared.*,
+        pairs.*,
         'unit' as field,
         'unit label' as kind,
-        table_unit as value_a,
-        page_label as value_b,
-        null as ratio,
         case
-            when lower(table_label) = lower(page_label)
-                then 'Both sources print ' || page_label || ', but the number is in ' || table_unit || '.'
+            when source_a = 'published table' and source_b = 'results page' then a.unit
+            else a.unit_as_published
+        end as value_a,
+        case when source_b = 'submission logs' then b.unit else b.unit_as_published end as value_b,
+        null as ratio,
+        lower(a.unit_as_published) = lower(log.unit_as_published) as is_a_right,
+        lower(b.unit_as_published) = lower(log.unit_as_published) as is_b_right,
+        case
+            when source_b = 'submission logs'
+                then
+                    'The label ' || a.place || ' is ' || coalesce(a.unit_as_published, 'blank')
+                    || '; by the logs the number is in ' || b.unit || '.'
+            when lower(a.unit_as_published) = lower(b.unit_as_published)
+                then
+                    'Both sources print ' || b.unit_as_published || ', but the number is in ' || a.unit || '.'
             else
-                'The page prints ' || page_label || ' and the table ' || coalesce(table_label, 'no label')
-                || '; the number is in ' || table_unit || '.'
+                'The page prints ' || b.unit_as_published || ' and the table '
+                || coalesce(a.unit_as_published, 'no label') || '; the number is in ' || a.unit || '.'
         end as explanation
-    from compared
-    where page_unit <> table_unit and (same_number or is_mean)
+    from pairs
+    where
+        (same_number or is_mean)
+        and (
+            a.unit <> b.unit
+            or (
+                source_b = 'submission logs'
+                and lower(a.unit_as_published) is distinct from lower(b.unit_as_published)
+            )
+        )
 
     union all
 
     select
-        compared.*,
+        pairs.*,
         'accelerators' as field,
         'accelerator count' as kind,
-        cast(table_accelerators as varchar) as value_a,
-        cast(page_accelerators as varchar) as value_b,
-        page_accelerators / nullif(table_accelerators, 0) as ratio,
+        cast(a.accelerators as varchar) as value_a,
+        cast(b.accelerators as varchar) as value_b,
+        b.accelerators / nullif(a.accelerators, 0) as ratio,
+        a.accelerators = log.accelerators as is_a_right,
+        b.accelerators = log.accelerators as is_b_right,
         case
-            when page_accelerators = accelerators_that_ran
+            when b.accelerators = a.accelerators_that_ran
                 then
-                    'The page counts the accelerators that really ran, '
+                    if(source_b = 'results page', 'The page counts', 'The logs'' system description counts')
+                    || ' the accelerators that really ran, '
                     || 'the table multiplies nodes by accelerators per node.'
             else 'The two sources print different accelerator counts.'
         end as explanation
-    from compared
-    where page_accelerators <> table_accelerators
+    from pairs
+    where a.accelerators <> b.accelerators
 
     union all
 
+    -- Ids are in no log. What can be proved is that a source shows the result with another system's name.
     select
-        compared.*,
+        pairs.*,
         'entry_id' as field,
         'rotated ids' as kind,
-        entry_id_in_table as value_a,
-        entry_id_on_page as value_b,
+        a.entry_id as value_a,
+        b.entry_id as value_b,
         null as ratio,
-        case
-            when copy > 1
-                then
-                    'The page repeats this result of ' || entry_id_in_table || ' under '
-                    || entry_id_on_page || '.'
-            else
-                'The page shows this result under ' || entry_id_on_page || ', the table under '
-                || entry_id_in_table || '.'
-        end as explanation
-    from compared
-    where entry_id_on_page <> entry_id_in_table
+        true as is_a_right,
+        coalesce(b.name_key = log.name_key, false) as is_b_right,
+        if(
+            copy > 1,
+            'The page repeats this result of ' || a.entry_id || ' under ' || b.entry_id || '.',
+            'The page shows this result under ' || b.entry_id || ', the table under ' || a.entry_id || '.'
+        ) as explanation
+    from pairs
+    where a.entry_id <> b.entry_id
 
     union all
 
     select
-        compared.*,
+        pairs.*,
         'system_name' as field,
         'system name' as kind,
-        system_name_in_table as value_a,
-        system_name_on_page as value_b,
+        a.system_name as value_a,
+        b.system_name as value_b,
         null as ratio,
+        coalesce(a.name_key, '') = coalesce(log.name_key, '') as is_a_right,
+        coalesce(b.name_key, '') = coalesce(log.name_key, '') as is_b_right,
         'The two sources give the same result another system name.' as explanation
-    from compared
-    where result_key is not null and not same_name
+    from pairs
+    where a.name_key is distinct from b.name_key
 
     union all
 
     select
-        compared.*,
-        'row' as field,
-        case
-            when is_mean or result_key is not null then 'averaged systems'
-            else 'missing in table'
-        end as kind,
-        null as value_a,
-        cast(page_value as varchar) as value_b,
+        pairs.*,
+        'is_inferred' as field,
+        'inferred flag' as kind,
+        cast(a.is_inferred as varchar) as value_a,
+        cast(b.is_inferred as varchar) as value_b,
         null as ratio,
-        case
-            when result_key is not null
-                then 'The page shows this result once more under ' || entry_id_on_page || '.'
-            when is_mean
-                then
-                    'The page takes systems of one name for one: ' || entry_id_on_page
-                    || ' has no such result and is shown its namesakes''.'
-            else 'Only the page has this result.'
-        end as explanation
-    from compared
-    where result_key is null or (entry_id_in_table is null and copy > 1)
+        false as is_a_right,
+        true as is_b_right,
+        if(
+            b.is_inferred,
+            'The logs are those of another scenario, which the table does not say.',
+            'The logs are those of this very scenario, which the table says is inferred from another.'
+        ) as explanation
+    from pairs
+    where source_b = 'submission logs' and a.is_inferred <> b.is_inferred
+
+    union all
+
+    select
+        pairs.*,
+        'row' as field,
+        'averaged systems' as kind,
+        case when source_a = 'results page' then cast(a.value as varchar) end as value_a,
+        case when source_b = 'results page' then cast(b.value as varchar) end as value_b,
+        null as ratio,
+        source_a <> 'results page' as is_a_right,
+        source_b <> 'results page' as is_b_right,
+        'The page shows this result once more under ' || entry_id_on_page || '.' as explanation
+    from pairs
+    where copy > 1 and (a.entry_id is null or b.entry_id is null)
 ),
 
+-- What one source has and another one that was read for the round has not.
+one_sided as (
+    select
+        said.statement as has,
+        absent.source as source_without,
+        absent.place as place_without,
+        least(said.source, absent.source) as source_a,
+        greatest(said.source, absent.source) as source_b,
+        exists (
+            select 1 from said as log
+            where log.result_key = said.result_key and log.source = 'submission logs'
+        ) as is_logged,
+        exists (
+            select 1 from at_hand as logs
+            where logs.round_key = said.round_key and logs.source = 'submission logs'
+        ) as has_logs,
+        exists (
+            select 1 from listed
+            where
+                listed.round_key = said.round_key
+                and listed.benchmark = said.statement.benchmark
+                and listed.scenario = said.statement.scenario
+                and (
+                    said.statement.categories is null
+                    or list_contains(said.statement.categories, listed.category)
+                )
+        ) as is_listed
+    from said
+    inner join at_hand as absent on said.round_key = absent.round_key and said.source <> absent.source
+    where
+        (
+            absent.source <> 'results page'
+            or (said.statement.is_datacenter and list_contains(absent.divisions, said.statement.division))
+        )
+        and not exists (
+            select 1 from said as other
+            where other.source = absent.source and other.result_key = said.result_key
+        )
+),
+
+absences as (
+    select
+        one_sided.*,
+        case
+            when has.result_key is null and has.is_mean then 'averaged systems'
+            when source_without = 'published table' and has.source = 'submission logs' and not is_listed
+                then 'filtered by the report'
+            else 'missing ' || replace(place_without, 'the ', '')
+        end as kind,
+        case
+            when kind = 'averaged systems' and has_logs then source_without
+            when kind <> 'filtered by the report' and is_logged then has.source
+        end as right_source,
+        case
+            when kind = 'averaged systems'
+                then
+                    'The page takes systems of one name for one: ' || has.entry_id_on_page
+                    || ' has no such result and is shown its namesakes''.'
+            when kind = 'filtered by the report'
+                then
+                    'Only the logs have this result: the table lists no ' || has.benchmark || ' '
+                    || has.scenario || ' in its category.'
+            else 'This result stands ' || has.place || ', not ' || place_without || '.'
+        end as explanation
+    from one_sided
+),
+
+found as (
+    select
+        difference.a as statement,
+        difference.entry_id_on_page,
+        difference.field,
+        difference.kind,
+        difference.source_a,
+        difference.value_a,
+        difference.source_b,
+        difference.value_b,
+        if(difference.source_a = 'results page', difference.b.unit, difference.a.unit) as unit,
+        difference.ratio,
+        difference.is_logged,
+        case
+            when not difference.is_logged then null
+            when difference.is_a_right and not difference.is_b_right then difference.source_a
+            when difference.is_b_right and not difference.is_a_right then difference.source_b
+        end as right_source,
+        difference.explanation
+    from differences as difference
+
+    union all
+
+    select
+        absence.has as statement,
+        absence.has.entry_id_on_page,
+        'row' as field,
+        absence.kind,
+        absence.source_a,
+        if(absence.has.source = absence.source_a, cast(absence.has.value as varchar), null) as value_a,
+        absence.source_b,
+        if(absence.has.source = absence.source_b, cast(absence.has.value as varchar), null) as value_b,
+        absence.has.unit,
+        null as ratio,
+        absence.is_logged,
+        absence.right_source,
+        absence.explanation
+    from absences as absence
+),
+
+-- Named after the table, or the logs where it lacks the result; a cell that shows no result by itself.
 reconciled as (
     select
-        round_key,
-        entry_id,
-        entry_id_on_page,
-        submitter,
-        system_name,
-        benchmark,
-        accuracy_target,
-        scenario,
-        result_key,
-        field,
-        kind,
-        source_a,
-        value_a,
-        'results page' as source_b,
-        value_b,
-        coalesce(table_unit, page_unit) as unit,
-        ratio,
-        explanation
-    from differences
+        found.statement.round_key,
+        coalesce(subject.statement.entry_id, found.entry_id_on_page) as entry_id,
+        found.entry_id_on_page,
+        coalesce(subject.statement.submitter, found.statement.submitter) as submitter,
+        coalesce(subject.statement.system_name, found.statement.system_name) as system_name,
+        found.statement.benchmark,
+        found.statement.accuracy_target,
+        found.statement.scenario,
+        found.statement.result_key,
+        found.field,
+        found.kind,
+        found.source_a,
+        found.value_a,
+        found.source_b,
+        found.value_b,
+        found.unit,
+        found.ratio,
+        found.right_source,
+        found.explanation
+        || case
+            when found.source_b <> 'results page' then ''
+            when found.right_source = 'published table' then ' The logs bear out the table.'
+            when found.right_source = 'results page' then ' The logs bear out the page.'
+            when found.field = 'entry_id' and found.is_logged then ' The logs hold no ids.'
+            else ''
+        end as explanation
+    from found
+    left join said as subject on found.statement.result_key = subject.result_key and subject.is_subject
 
-    union all
+    union all by name
 
-    select
-        round_key,
-        entry_id,
-        null as entry_id_on_page,
-        submitter,
-        system_name,
-        benchmark,
-        accuracy_target,
-        scenario,
-        result_key,
-        'row' as field,
-        'missing on page' as kind,
-        source_kind as source_a,
-        cast(value as varchar) as value_a,
-        'results page' as source_b,
-        null as value_b,
-        unit,
-        null as ratio,
-        'Only the table has this result.' as explanation
-    from published
-    where
-        result_key not in (select shown.result_key from matches as shown)
-        and division in (select cell.division from cells as cell where cell.round_key = published.round_key)
-
-    union all
-
-    select
-        carried.round_key,
-        carried.entry_id,
-        carried.entry_id_on_page,
-        carried.submitter,
-        carried.system_name,
-        carried.benchmark,
-        carried.accuracy_target,
-        carried.scenario,
-        carried.result_key,
-        carried.field,
-        carried.kind,
-        carried.source_a,
-        carried.value_a,
-        carried.source_b,
-        carried.value_b,
-        carried.unit,
-        carried.ratio,
-        carried.explanation
+    select carried.*
     from staging.reconciliation as carried
-    where carried.round_key not in (select page.round_key from staging.page_cells as page)
+    where
+        (
+            select count(*) from at_hand
+            where
+                at_hand.round_key = carried.round_key
+                and at_hand.source in (carried.source_a, carried.source_b)
+        ) < 2
 )
 
 select
@@ -519,6 +483,7 @@ select
     value_b,
     unit,
     ratio,
+    right_source,
     explanation
 from reconciled
 order by
@@ -531,6 +496,8 @@ order by
     accuracy_target,
     scenario,
     result_key,
+    source_a,
+    source_b,
     field,
     kind,
     value_a,
