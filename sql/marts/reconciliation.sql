@@ -4,9 +4,10 @@
 -- Grain: one row per pair of sources, result or page cell, and field on which they differ: value, unit,
 -- accelerators, entry_id, system_name, is_inferred, or row where only one of them has it. What is equal
 -- (values to 1e-9) gives no row. Sources stand in the order of the alphabet: table against page, table
--- against logs, page against logs. The page is held against the closed datacenter results of the rounds that
--- have page cells; staging.page_matches says which result a cell shows. A number that only the page has is
--- never a result. Withdrawn results, and the cells that show them, are left out.
+-- against logs, page against logs. staging.page_matches says which result a cell shows; a result that no cell
+-- shows is missing on the page if it is of the datacenter and of a division that the page has (closed). A
+-- number that only the page has is never a result. Withdrawn results, and the cells that show them, are left
+-- out.
 --
 -- Values are in the unit that each source's label means, the table's in the true unit (a wrong label is
 -- already put right in results, and is a difference of the field unit); accelerators as published, by the
@@ -253,7 +254,7 @@ differences as (
         a.entry_id as value_a,
         b.entry_id as value_b,
         null as ratio,
-        true as is_a_right,
+        coalesce(a.name_key = log.name_key, false) as is_a_right,
         coalesce(b.name_key = log.name_key, false) as is_b_right,
         if(
             copy > 1,

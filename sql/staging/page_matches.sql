@@ -92,7 +92,6 @@ results as (
     from staging.stated_results as stated
     where
         stated.is_subject
-        and stated.division = 'closed'
         and list_contains(stated.categories, 'datacenter')
         and stated.round_key in (select page.round_key from staging.page_cells as page)
 ),

@@ -88,12 +88,15 @@ def test_what_the_three_sources_agree_on_gives_no_row(run_models: ModelRunner) -
 
 
 def test_the_logs_say_whether_table_or_page_has_the_right_number(run_models: ModelRunner) -> None:
-    """a: table right; b: page right; c: neither; d: not in the logs, yet they were read."""
+    """a: table right; b: page right; c: neither; d: not in the logs; e: both wrong alike."""
     made = reconciled(
         run_models,
-        [published(key, 100.0, platform=key, system_name=key) for key in "abcd"],
-        [cell(key, "150", system_name=key) for key in "abcd"],
-        [logged("a", 100.0), logged("b", 150.0), logged("c", 125.0)],
+        [
+            *(published(key, 100.0, system_name=key) for key in "abcd"),
+            published("e", 150.0, system_name="e"),
+        ],
+        [cell(key, "150", system_name=key) for key in "abcde"],
+        [logged("a", 100.0), logged("b", 150.0), logged("c", 125.0), logged("e", 100.0)],
     )
     found = made.sql(
         "select result_key, source_a, source_b, kind, ratio, right_source from reconciliation "
@@ -108,6 +111,8 @@ def test_the_logs_say_whether_table_or_page_has_the_right_number(run_models: Mod
         ("c", TABLE, LOGS, "unknown", 1.25, LOGS),
         ("c", PAGE, LOGS, "unknown", 125 / 150, LOGS),
         ("d", TABLE, PAGE, "unknown", 1.5, None),
+        ("e", TABLE, LOGS, "unknown", 100 / 150, LOGS),
+        ("e", PAGE, LOGS, "unknown", 100 / 150, LOGS),
     ]
 
 
@@ -189,6 +194,15 @@ def test_a_wrong_label_is_told_of_whoever_prints_it(run_models: ModelRunner) -> 
             "The logs bear out the table.",
         )
     ]
+    units = made.sql("select distinct unit from reconciliation")
+    assert units.fetchall() == [("tokens/s",)]
+
+
+def test_different_numbers_under_different_units_are_one_unknown_difference(
+    run_models: ModelRunner,
+) -> None:
+    made = reconciled(run_models, [published("a")], [cell("a", "150", unit="samples/s")])
+    assert differences(made) == [(TABLE, PAGE, "value", "unknown", "100.0", "150.0", None)]
 
 
 def test_a_page_that_averages_systems_of_one_name_is_wrong_on_each(
@@ -209,22 +223,33 @@ def test_a_page_that_averages_systems_of_one_name_is_wrong_on_each(
     ]
 
 
+def test_a_number_nearer_to_its_own_system_than_to_the_mean_is_rounded(
+    run_models: ModelRunner,
+) -> None:
+    made = reconciled(
+        run_models,
+        [published("a", 100.0), published("b", 100.002)],
+        [cell("a", "100.0004"), cell("b", "100.002")],
+    )
+    assert differences(made) == [(TABLE, PAGE, "value", "rounding", "100.0", "100.0004", None)]
+
+
 def test_an_entry_shown_its_namesakes_result_has_none_and_the_logs_bear_that_out(
     run_models: ModelRunner,
 ) -> None:
     """Entries a and b share a name; only b has a Server result, and the page shows it for both."""
     server = {"scenario": "Server", "entry_id": "6.0-b"}
-    made = reconciled(
-        run_models,
-        [published("a"), published("b"), published("c", 50.0, **server)],
-        [
-            cell("a"),
-            cell("b"),
-            cell("c", "50", **server),
-            cell("c", "50", **(server | {"entry_id": "6.0-a"})),
-        ],
-        [logged("a"), logged("b"), logged("c", 50.0, scenario="Server")],
-    )
+    in_table = [published("a"), published("b"), published("c", 50.0, **server)]
+    on_page = [
+        cell("a"),
+        cell("b"),
+        cell("c", "50", **server),
+        cell("c", "50", **(server | {"entry_id": "6.0-a"})),
+    ]
+    in_logs = [logged("a"), logged("b"), logged("c", 50.0, scenario="Server")]
+    without = reconciled(run_models, in_table, on_page)
+    assert differences(without) == [(TABLE, PAGE, "row", "averaged systems", None, "50.0", None)]
+    made = reconciled(run_models, in_table, on_page, in_logs)
     found = made.sql(
         "select entry_id, result_key, source_a, value_a, source_b, value_b, kind, right_source "
         "from reconciliation"
@@ -238,23 +263,26 @@ def test_an_entry_shown_its_namesakes_result_has_none_and_the_logs_bear_that_out
 def test_logs_hold_no_ids_so_rotated_ids_are_settled_only_by_a_wrong_name(
     run_models: ModelRunner,
 ) -> None:
-    """Box and Cube keep their own numbers under the other's id; Ring has another's name as well."""
+    """Box and Cube keep their own numbers under the other's id; Ring and Orb have two names."""
     made = reconciled(
         run_models,
         [
             published("a", 1.0, system_name="Box"),
             published("b", 2.0, system_name="Cube"),
             published("c", 3.0, system_name="Ring"),
+            published("d", 4.0, system_name="Disc"),
         ],
         [
             cell("b", "1", system_name="Box"),
             cell("a", "2", system_name="Cube"),
             cell("x", "3", system_name="Torus"),
+            cell("y", "4", system_name="Orb"),
         ],
         [
             logged("a", 1.0, system_name="Box"),
             logged("b", 2.0, system_name="Cube"),
             logged("c", 3.0, system_name="Ring"),
+            logged("d", 4.0, system_name="Orb"),
         ],
     )
     assert differences(made) == [
@@ -263,11 +291,64 @@ def test_logs_hold_no_ids_so_rotated_ids_are_settled_only_by_a_wrong_name(
         (TABLE, PAGE, "entry_id", "rotated ids", "6.0-c", "6.0-x", TABLE),
         (TABLE, PAGE, "system_name", "system name", "Ring", "Torus", TABLE),
         (PAGE, LOGS, "system_name", "system name", "Torus", "Ring", LOGS),
+        (TABLE, PAGE, "entry_id", "rotated ids", "6.0-d", "6.0-y", PAGE),
+        (TABLE, PAGE, "system_name", "system name", "Disc", "Orb", PAGE),
+        (TABLE, LOGS, "system_name", "system name", "Disc", "Orb", LOGS),
     ]
     explained = made.sql("select explanation from reconciliation where value_a = '6.0-a'")
     assert explained.fetchall() == [
         ("The page shows this result under 6.0-b, the table under 6.0-a. The logs hold no ids.",)
     ]
+
+
+def test_a_cell_belongs_to_the_namesake_whose_number_it_shows(run_models: ModelRunner) -> None:
+    """Swapped ids, not two wrong values."""
+    made = reconciled(
+        run_models, [published("a", 1.0), published("b", 2.0)], [cell("a", "2"), cell("b", "1")]
+    )
+    assert differences(made) == [
+        (TABLE, PAGE, "entry_id", "rotated ids", "6.0-a", "6.0-b", None),
+        (TABLE, PAGE, "entry_id", "rotated ids", "6.0-b", "6.0-a", None),
+    ]
+
+
+def test_a_name_alone_belongs_to_no_result_of_another_number_where_there_are_ids(
+    run_models: ModelRunner,
+) -> None:
+    """In a round without ids the name and the hardware are all there is."""
+    made = reconciled(run_models, [published("a")], [cell("x", "150")])
+    assert differences(made) == [
+        (TABLE, PAGE, "row", "missing on page", "100.0", None, None),
+        (TABLE, PAGE, "row", "missing in table", None, "150.0", None),
+    ]
+    made = reconciled(run_models, [published("a", entry_id=None)], [cell("x", "150")])
+    assert differences(made) == [(TABLE, PAGE, "value", "unknown", "100.0", "150.0", None)]
+
+
+def test_hardware_and_number_decide_only_where_one_cell_and_one_result_have_them(
+    run_models: ModelRunner,
+) -> None:
+    """Two results for the cell of 1, two cells for the result of 2, and 3 is shown by its id."""
+    made = reconciled(
+        run_models,
+        [
+            published("a", 1.0),
+            published("b", 1.0),
+            published("c", 2.0),
+            published("d", 3.0, system_name="Ring"),
+        ],
+        [
+            cell("w", "1", system_name="Cube"),
+            cell("x", "2", system_name="Cube"),
+            cell("y", "2", system_name="Disc"),
+            cell("d", "3", system_name="Ring"),
+            cell("z", "3", system_name="Cube"),
+        ],
+    )
+    assert {kind for _, _, _, kind, *_ in differences(made)} == {
+        "missing on page",
+        "missing in table",
+    }
 
 
 def test_the_count_that_ran_is_right_against_the_product_of_nodes(run_models: ModelRunner) -> None:
@@ -421,16 +502,25 @@ def test_a_result_the_page_repeats_is_one_in_the_logs_and_multiplies_nothing(
     run_models: ModelRunner,
 ) -> None:
     """The very same line twice counts once; under a second id it is told against each source."""
-    made = reconciled(
-        run_models,
-        [published("a", 100.0)],
-        [cell("a"), cell("a"), cell("b")],
-        [logged("a", 100.0)],
-    )
+    in_logs = [logged("b", 100.0)]
+    made = reconciled(run_models, [published("b")], [cell("a"), cell("b"), cell("b")], in_logs)
     assert differences(made) == [
-        (TABLE, PAGE, "entry_id", "rotated ids", "6.0-a", "6.0-b", None),
+        (TABLE, PAGE, "entry_id", "rotated ids", "6.0-b", "6.0-a", None),
         (PAGE, LOGS, "row", "averaged systems", "100.0", None, LOGS),
     ]
+    repeated = made.sql("select distinct entry_id_on_page from reconciliation")
+    assert repeated.fetchall() == [("6.0-a",)]
+    explained = made.sql(f"select explanation from reconciliation where source_b = '{PAGE}'")
+    assert explained.fetchall() == [
+        ("The page repeats this result of 6.0-b under 6.0-a. The logs hold no ids.",)
+    ]
+
+
+def test_a_repeated_result_without_ids_or_logs_is_told_and_not_settled(
+    run_models: ModelRunner,
+) -> None:
+    made = reconciled(run_models, [published("a", entry_id=None)], [cell("a"), cell("b")])
+    assert differences(made) == [(TABLE, PAGE, "row", "averaged systems", None, "100.0", None)]
 
 
 def test_a_withdrawn_result_and_its_cell_appear_nowhere(run_models: ModelRunner) -> None:
