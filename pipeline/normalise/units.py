@@ -8,6 +8,7 @@ from functools import cache, reduce
 
 import polars as pl
 
+from pipeline.normalise.rounds import lines_of
 from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round
 from pipeline.sources.files import Kind
@@ -57,8 +58,8 @@ def true_label(round: Round, kind: Kind) -> pl.Expr:
     """
     label = pl.col("unit_as_published").str.strip_chars()
     corrected = label
-    for line in entries("unit_corrections"):
-        if line["suite"] == round.suite and line["source_kind"] == kind and _covers(line, round):
+    for line in lines_of("unit_corrections", round):
+        if line["suite"] == round.suite and line["source_kind"] == kind:
             given = ("benchmark", "model_used", "scenario", "entry_id")
             applies = pl.all_horizontal(
                 label == line["unit_as_published"],
@@ -76,13 +77,3 @@ def allowed_scenarios(suite: str) -> frozenset[tuple[str, str, str]]:
         for line in entries("scenarios")
         if line["suite"] == suite
     )
-
-
-def _covers(line: dict[str, str], round: Round) -> bool:
-    """Whether the round lies between the line's first and last round (blank: open end)."""
-    version = round.order[1]
-    first, last = (
-        tuple(int(part) for part in line[end].split(".")) if line[end] else None
-        for end in ("first_round", "last_round")
-    )
-    return (first is None or version >= first) and (last is None or version <= last)

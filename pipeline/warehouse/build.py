@@ -134,8 +134,10 @@ class Build:
         attempts = 1 if archive.origin == "folder" else DOWNLOADS
         for attempt in range(1, attempts + 1):
             self.say(f"{archive.round_key}: reading {archive.name}")
+            is_open = False
             try:
                 with archive.open() as stream:
+                    is_open = True
                     derived = read_submissions(stream, archive.name, self.rounds[archive.round_key])
             except Unreachable as error:
                 fault = FileFault(archive.name, error.problem, error.next_step)
@@ -144,7 +146,8 @@ class Build:
             else:
                 self._derived.keep(archive, derived)
                 return
-            if attempt == attempts:
+            # Opening makes attempts of its own; only what breaks on the way is begun again.
+            if attempt == attempts or not is_open:
                 raise fault
 
     # -- normalise ----------------------------------------------------------------------------

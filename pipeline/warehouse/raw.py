@@ -114,6 +114,12 @@ def _reader_digest() -> str:
     folders = (PACKAGE / "normalise" / "submissions", PACKAGE / "normalise" / "vocabulary")
     for file in sorted(path for folder in folders for path in folder.glob("*.*")):
         digest.update(file.read_bytes())
-    for module in ("sources/archives", "normalise/names", "normalise/published", "rounds"):
+    for module in (
+        "sources/archives",
+        "normalise/names",
+        "normalise/published",
+        "normalise/rounds",
+        "rounds",
+    ):
         digest.update((PACKAGE / f"{module}.py").read_bytes())
     return digest.hexdigest()

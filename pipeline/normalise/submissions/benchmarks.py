@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from pipeline.normalise.names import describe_benchmark
+from pipeline.normalise.rounds import lines_of
 from pipeline.normalise.submissions.reading import SUBMITTER, Tree
-from pipeline.normalise.submissions.rounds import lines_of
 from pipeline.normalise.submissions.tree import Part
 from pipeline.rounds import Round
 
