@@ -15,7 +15,7 @@ from pipeline.normalise.figures import Figures, figure_schemas
 from pipeline.normalise.page_export import read_page_export
 from pipeline.normalise.published import RAW_SCHEMA, RawTable, read_published_table
 from pipeline.normalise.results import file_reject, normalise_table, source_line
-from pipeline.normalise.submissions.derive import DerivedTable
+from pipeline.normalise.submissions.derived import DerivedTable
 from pipeline.rounds import Round
 from pipeline.sources.files import Archive, Kind, SourceFile
 

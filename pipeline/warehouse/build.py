@@ -18,7 +18,7 @@ from pipeline.errors import FileFault, NothingToBuild
 from pipeline.normalise.figures import Figures, frame_schema
 from pipeline.normalise.results import file_reject
 from pipeline.normalise.round import derived_figures, round_figures, with_logs
-from pipeline.normalise.submissions.derive import read_submissions
+from pipeline.normalise.submissions.inference.derive import read_inference
 from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round, rounds_by_key
 from pipeline.schema.tables import staging_tables
@@ -138,7 +138,7 @@ class Build:
             try:
                 with archive.open() as stream:
                     is_open = True
-                    derived = read_submissions(stream, archive.name, self.rounds[archive.round_key])
+                    derived = read_inference(stream, archive.name, self.rounds[archive.round_key])
             except Unreachable as error:
                 fault = FileFault(archive.name, error.problem, error.next_step)
             except FileFault as error:

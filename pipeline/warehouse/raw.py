@@ -17,7 +17,7 @@ import polars as pl
 
 from pipeline.errors import FileFault
 from pipeline.normalise.published import Oddity, RawTable
-from pipeline.normalise.submissions.derive import DerivedTable
+from pipeline.normalise.submissions.derived import DerivedTable
 from pipeline.settings import PACKAGE
 from pipeline.sources.files import Archive, Kind, SourceFile
 from pipeline.warehouse.tables import write_frame
@@ -112,7 +112,8 @@ def _reader_digest() -> str:
     """Return a digest of the code and vocabulary that read archives."""
     digest = hashlib.sha256()
     folders = (PACKAGE / "normalise" / "submissions", PACKAGE / "normalise" / "vocabulary")
-    for file in sorted(path for folder in folders for path in folder.glob("*.*")):
+    files = (path for folder in folders for path in folder.rglob("*"))
+    for file in sorted(path for path in files if path.suffix in (".py", ".csv")):
         digest.update(file.read_bytes())
     for module in (
         "sources/archives",

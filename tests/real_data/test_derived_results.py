@@ -11,8 +11,9 @@ from functools import cache
 import polars as pl
 import pytest
 
-from pipeline.normalise.submissions.derive import DerivedTable, read_submissions
-from pipeline.normalise.submissions.tree import LOGS
+from pipeline.normalise.submissions.derived import DerivedTable
+from pipeline.normalise.submissions.inference.derive import read_inference
+from pipeline.normalise.submissions.inference.tree import LOGS
 from pipeline.rounds import known_rounds
 from tests.conftest import REAL_DATA
 
@@ -26,7 +27,7 @@ KEY = ("division", "directory", "platform", "model_used", "scenario")
 def derived(round_: str) -> DerivedTable:
     name = f"inference_results_v{round_}.tar.gz"
     with (REAL_DATA / "data" / "submissions" / name).open("rb") as stream:
-        return read_submissions(stream, name, known_rounds()[f"inference-{round_}"])
+        return read_inference(stream, name, known_rounds()[f"inference-{round_}"])
 
 
 def frame(round_: str) -> pl.DataFrame:

@@ -14,8 +14,8 @@ from pipeline.sources.http import BadAnswer
 from pipeline.warehouse.build import DOWNLOADS, Build, Plan
 from pipeline.warehouse.layout import Warehouse
 from tests.normalise.published_rows import official_row, official_table
-from tests.normalise.submissions.trees import archive as archive_of
-from tests.normalise.submissions.trees import detail
+from tests.normalise.submissions.inference.trees import archive as archive_of
+from tests.normalise.submissions.inference.trees import detail
 from tests.warehouse.test_build import KEY, Offers
 
 VALUE = 12.5

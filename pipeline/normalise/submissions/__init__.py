@@ -1,1 +1,1 @@
-"""Submission archives become raw rows: every inference result, derived from its logs."""
+"""Submission archives become raw rows: every result derived from its logs, suite by suite."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.normalise.submissions.trees import derive, detail, rows
+from tests.normalise.submissions.inference.trees import derive, detail, rows
 
 WINDOW = {
     "power_begin": '"02-28-2023 10:00:00.000"',

@@ -10,8 +10,8 @@ import polars as pl
 
 from pipeline.normalise.names import describe_benchmark
 from pipeline.normalise.rounds import lines_of
-from pipeline.normalise.submissions.reading import SUBMITTER, Tree
-from pipeline.normalise.submissions.tree import Part
+from pipeline.normalise.submissions.inference.reading import SUBMITTER, Tree
+from pipeline.normalise.submissions.inference.tree import Part
 from pipeline.rounds import Round
 
 _SCHEMA: Mapping[str, type[pl.DataType]] = {

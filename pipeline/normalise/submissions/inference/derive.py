@@ -5,20 +5,20 @@ run's logs, and whose system, measurements and accuracy stand beside it. What a 
 by the module of its kind; what a field of a log means is decided in ``rules``.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import BinaryIO
 
 import polars as pl
 
 from pipeline.errors import FileFault
 from pipeline.normalise.published import RAW_FIELDS, RAW_SCHEMA, Oddity, RawTable
-from pipeline.normalise.submissions.accuracy import METRICS, published_accuracy
-from pipeline.normalise.submissions.benchmarks import benchmarks_of
+from pipeline.normalise.submissions.derived import FILES_SCHEMA, DerivedTable
 from pipeline.normalise.submissions.descriptions import SYSTEM_FIELDS
-from pipeline.normalise.submissions.logs import ERRORS, log_fields
-from pipeline.normalise.submissions.measured_power import with_power
-from pipeline.normalise.submissions.reading import (
+from pipeline.normalise.submissions.inference.accuracy import METRICS, published_accuracy
+from pipeline.normalise.submissions.inference.benchmarks import benchmarks_of
+from pipeline.normalise.submissions.inference.logs import ERRORS, log_fields
+from pipeline.normalise.submissions.inference.measured_power import with_power
+from pipeline.normalise.submissions.inference.reading import (
     DIRECTORY,
     RUN,
     SCENARIO,
@@ -27,35 +27,16 @@ from pipeline.normalise.submissions.reading import (
     Tree,
     read_tree,
 )
-from pipeline.normalise.submissions.rules import judged
-from pipeline.normalise.submissions.tree import LOGS, Part, is_in_tree
+from pipeline.normalise.submissions.inference.rules import judged
+from pipeline.normalise.submissions.inference.tree import LOGS, Part, is_in_tree
 from pipeline.rounds import Round
 from pipeline.sources.archives import SYMBOLIC_LINK, Refused
-
-FILES_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    "source_row": pl.Int64,
-    "run_path": pl.String,
-    "use": pl.String,
-    "path": pl.String,
-    "sha256": pl.String,
-}
-"""The files that rows came from, one line a row and file; ``use`` is a Part. The value stands in
-the file whose use is one of LOGS."""
 
 LAST_SERVER_RUN_COUNTS_UP_TO = (0, 7)
 """In 0.5 and 0.7 Server was run five times and the last one counts; anything else is run_1."""
 
 
-@dataclass(frozen=True)
-class DerivedTable:
-    """The raw table of a round, the files of its rows (FILES_SCHEMA), the archive's commit."""
-
-    table: RawTable
-    files: pl.DataFrame
-    commit: str | None
-
-
-def read_submissions(stream: BinaryIO, name: str, round: Round) -> DerivedTable:
+def read_inference(stream: BinaryIO, name: str, round: Round) -> DerivedTable:
     """Read an archive of a round, streamed, and derive every result in it.
 
     Each directory of a scenario is a row of the table or a reject, numbered in the order of their

@@ -9,8 +9,8 @@ the value is ``field`` / ``per_field`` / ``divisor``.
 import polars as pl
 
 from pipeline.normalise.rounds import lines_of
-from pipeline.normalise.submissions.logs import ERRORS, SCENARIO, TOKEN_FIELDS, VALIDITY
-from pipeline.normalise.submissions.tree import Part, scenario_of
+from pipeline.normalise.submissions.inference.logs import ERRORS, SCENARIO, TOKEN_FIELDS, VALIDITY
+from pipeline.normalise.submissions.inference.tree import Part, scenario_of
 from pipeline.rounds import Round
 
 ERRORS_COUNT_FROM = (1, 0)

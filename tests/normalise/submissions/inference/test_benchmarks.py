@@ -1,8 +1,8 @@
 import pytest
 
-from pipeline.normalise.submissions.benchmarks import official_name
+from pipeline.normalise.submissions.inference.benchmarks import official_name
 from pipeline.rounds import new_round
-from tests.normalise.submissions.trees import detail, rows
+from tests.normalise.submissions.inference.trees import detail, rows
 
 
 @pytest.mark.parametrize(

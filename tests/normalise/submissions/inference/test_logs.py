@@ -2,15 +2,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.normalise.submissions.accuracy import accuracy_fields
 from pipeline.normalise.submissions.descriptions import (
     mapping_fields,
     measurement_fields,
     system_fields,
 )
-from pipeline.normalise.submissions.logs import detail_fields, harness_fields, summary_fields
-from pipeline.normalise.submissions.power import power_samples
-from tests.normalise.submissions.trees import detail, mllog, summary
+from pipeline.normalise.submissions.inference.accuracy import accuracy_fields
+from pipeline.normalise.submissions.inference.logs import (
+    detail_fields,
+    harness_fields,
+    summary_fields,
+)
+from pipeline.normalise.submissions.inference.power import power_samples
+from tests.normalise.submissions.inference.trees import detail, mllog, summary
 
 VALID_RUN = {
     "effective_scenario": "Offline",

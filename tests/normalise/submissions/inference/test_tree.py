@@ -1,6 +1,12 @@
 import pytest
 
-from pipeline.normalise.submissions.tree import Part, Place, place_of, scenario_of, wanted_in
+from pipeline.normalise.submissions.inference.tree import (
+    Part,
+    Place,
+    place_of,
+    scenario_of,
+    wanted_in,
+)
 from pipeline.rounds import new_round
 
 RUN = "closed/Org/results/box/resnet50/Offline/performance"

@@ -10,16 +10,26 @@ from typing import BinaryIO
 
 import polars as pl
 
-from pipeline.normalise.submissions.accuracy import accuracy_fields
 from pipeline.normalise.submissions.descriptions import (
     clock_fields,
     mapping_fields,
     measurement_fields,
     system_fields,
 )
-from pipeline.normalise.submissions.logs import detail_fields, harness_fields, summary_fields
-from pipeline.normalise.submissions.power import power_samples
-from pipeline.normalise.submissions.tree import Part, Place, place_of, scenario_of, wanted_in
+from pipeline.normalise.submissions.inference.accuracy import accuracy_fields
+from pipeline.normalise.submissions.inference.logs import (
+    detail_fields,
+    harness_fields,
+    summary_fields,
+)
+from pipeline.normalise.submissions.inference.power import power_samples
+from pipeline.normalise.submissions.inference.tree import (
+    Part,
+    Place,
+    place_of,
+    scenario_of,
+    wanted_in,
+)
 from pipeline.rounds import Round
 from pipeline.sources.archives import Member, Refused, read_members
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.normalise.submissions.trees import detail, rejects, rows, summary
+from tests.normalise.submissions.inference.trees import detail, rejects, rows, summary
 
 SCENARIO_FIELDS = {
     "Offline": {"result_samples_per_second": 11, "result_tokens_per_second": 1100},

@@ -9,9 +9,9 @@ from hashlib import sha256
 import pytest
 
 from pipeline.errors import FileFault
-from pipeline.normalise.submissions.derive import read_submissions
+from pipeline.normalise.submissions.inference.derive import read_inference
 from pipeline.rounds import new_round
-from tests.normalise.submissions.trees import (
+from tests.normalise.submissions.inference.trees import (
     COMMIT,
     RUN,
     archive,
@@ -243,7 +243,7 @@ def test_of_a_log_that_stands_twice_neither_counts() -> None:
     with tarfile.open(fileobj=inside, mode="a") as tar:
         member = tarfile.TarInfo(f"inference_results_v6.0-{COMMIT}/{DETAIL}")
         tar.addfile(member, io.BytesIO())
-    derived = read_submissions(
+    derived = read_inference(
         io.BytesIO(gzip.compress(inside.getvalue())), "a.tar.gz", new_round("inference-6.0")
     )
     assert derived.table.frame["value"].to_list() == ["806.11"]

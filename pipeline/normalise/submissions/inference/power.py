@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from pipeline.normalise.submissions.logs import Fields
+from pipeline.normalise.submissions.inference.logs import Fields
 from pipeline.rounds import Round
 
 CLOCKS_DIFFER_UP_TO = (1, 0)

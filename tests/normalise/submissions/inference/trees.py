@@ -5,7 +5,8 @@ import tarfile
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.normalise.submissions.derive import DerivedTable, read_submissions
+from pipeline.normalise.submissions.derived import DerivedTable
+from pipeline.normalise.submissions.inference.derive import read_inference
 from pipeline.rounds import new_round
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -29,7 +30,7 @@ def archive(files: Mapping[str, bytes | str], round_: str = "6.0") -> io.BytesIO
 def derive(files: Mapping[str, bytes | str], round_: str = "6.0") -> DerivedTable:
     """Derive the results of a tree."""
     round = new_round(f"inference-{round_}")
-    return read_submissions(archive(files, round_), "archive.tar.gz", round)
+    return read_inference(archive(files, round_), "archive.tar.gz", round)
 
 
 def rows(files: Mapping[str, bytes | str], round_: str = "6.0") -> list[dict[str, Any]]:

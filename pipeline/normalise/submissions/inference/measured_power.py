@@ -6,10 +6,10 @@ count, and what is made of them, is decided in ``power``.
 
 import polars as pl
 
-from pipeline.normalise.submissions.logs import POWER_FIELDS
-from pipeline.normalise.submissions.power import CLOCKS_DIFFER_UP_TO, power_of_run
-from pipeline.normalise.submissions.reading import DIRECTORY, RUN, Tree
-from pipeline.normalise.submissions.tree import Part
+from pipeline.normalise.submissions.inference.logs import POWER_FIELDS
+from pipeline.normalise.submissions.inference.power import CLOCKS_DIFFER_UP_TO, power_of_run
+from pipeline.normalise.submissions.inference.reading import DIRECTORY, RUN, Tree
+from pipeline.normalise.submissions.inference.tree import Part
 from pipeline.rounds import Round
 
 

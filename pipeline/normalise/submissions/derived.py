@@ -1,0 +1,56 @@
+"""What an archive gives: the raw table of its round, and the files and runs each row came from.
+
+Belongs here: the type that both suites' readers return. How rows are derived stands in the suite's
+own folder.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from pipeline.normalise.published import RawTable
+
+FILES_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    "source_row": pl.Int64,
+    "run_path": pl.String,
+    "use": pl.String,
+    "path": pl.String,
+    "sha256": pl.String,
+}
+"""The files that rows came from, one line a row and file; ``use`` is a Part of the suite's tree."""
+
+RUNS_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    "source_row": pl.Int64,
+    "log": pl.String,
+    "sha256": pl.String,
+    "started_at_ms": pl.Int64,
+    "minutes": pl.Float64,
+    "status": pl.String,
+    "failure": pl.String,
+    "is_counted": pl.Boolean,
+    "dropped_as": pl.String,
+    "seed": pl.String,
+    "global_batch_size": pl.Int64,
+    "samples_to_converge": pl.Int64,
+    "energy_joules": pl.Float64,
+}
+"""The runs that training's rows were scored from, one line a log.
+
+``source_row`` is the row's of the table, also that of a row that was rejected. ``status`` is as
+logged; ``failure`` says why a run failed by the rules, and is null else. ``dropped_as`` is fastest,
+slowest or failed, and null where the run counts or its result has no score.
+"""
+
+
+@dataclass(frozen=True)
+class DerivedTable:
+    """The raw table of a round, its rows' files (FILES_SCHEMA) and runs (RUNS_SCHEMA).
+
+    ``commit`` is the archive's. Inference has no runs: one run of each scenario counts.
+    """
+
+    table: RawTable
+    files: pl.DataFrame
+    commit: str | None
+    runs: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RUNS_SCHEMA))
