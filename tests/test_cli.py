@@ -158,3 +158,20 @@ def test_status_tells_rounds_and_what_needs_a_look(bundled: Roundtable) -> None:
     assert all("(F" in line for line in unmapped.splitlines()[1:])
     assert "no run_1 in the scenario's folder" in told
     assert "failed checks: none" in told
+
+
+def test_status_sums_up_in_five_lines_how_the_sources_differ(bundled: Roundtable) -> None:
+    told = bundled("status").out
+    summary = told.partition("differences between sources: ")[2].partition("failed checks")[0]
+    total, *pairs, right = summary.splitlines()
+    assert re.fullmatch(r"[1-9]\d*, all explained", total)
+    assert [pair.split(":")[0].strip() for pair in pairs] == [
+        "published table against results page",
+        "published table against submission logs",
+        "results page against submission logs",
+    ]
+    assert sum(map(int, re.findall(r" (\d+)(?:,|$)", "\n".join(pairs), re.M))) == int(
+        total.split(",")[0]
+    )
+    assert "rotated ids" in pairs[0]
+    assert "published table" in right

@@ -3,10 +3,12 @@
 Belongs here: the wording. All of it comes from the published tables and the release's stamp.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import duckdb
 
+from pipeline.errors import RoundtableError
 from pipeline.export.answers import printable
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.reading import open_database
@@ -18,34 +20,38 @@ def status_lines(warehouse: Warehouse) -> Iterator[str]:
     """Return the status of the current release, line by line.
 
     Raises:
-        RoundtableError: there is no warehouse yet.
+        RoundtableError: there is no warehouse yet, or another version made it.
     """
     with open_database(warehouse) as connection:
-        yield from _rounds(connection)
-        yield from _unmapped(connection)
-        yield from _counted(
-            connection,
-            "rejects",
-            "select round_key || ' ' || file || ': ' || reason as what, count(*) as rows "
-            "from rejects group by all order by rows desc, what",
-        )
-        yield from _counted(
-            connection,
-            "warnings (rows kept)",
-            "select round_key || ' ' || field || ': ' || problem "
-            "|| coalesce(' (' || known_as || ')', '') as what, count(*) as rows "
-            "from warnings where problem not like '%not in the vocabulary' "
-            "group by all order by rows desc, what",
-        )
-        yield from _counted(
-            connection,
-            "differences between sources",
-            "select round_key || ': ' || kind as what, count(*) as rows "
-            "from reconciliation group by all order by what",
-        )
+        try:
+            yield from _tables(connection)
+        except (duckdb.BinderException, duckdb.CatalogException) as error:
+            raise RoundtableError(
+                f"{warehouse.database}: made by another version. Run: roundtable build"
+            ) from error
     failed = warehouse.stamp().get("failed_checks", [])
     yield f"failed checks: {len(failed)}" if failed else "failed checks: none"
     yield from (f"  {printable(text)}" for text in failed)
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    yield from _rounds(connection)
+    yield from _unmapped(connection)
+    yield from _counted(
+        connection,
+        "rejects",
+        "select round_key || ' ' || file || ': ' || reason as what, count(*) as rows "
+        "from rejects group by all order by rows desc, what",
+    )
+    yield from _counted(
+        connection,
+        "warnings (rows kept)",
+        "select round_key || ' ' || field || ': ' || problem "
+        "|| coalesce(' (' || known_as || ')', '') as what, count(*) as rows "
+        "from warnings where problem not like '%not in the vocabulary' "
+        "group by all order by rows desc, what",
+    )
+    yield from _differences(connection)
 
 
 def _rounds(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
@@ -89,6 +95,37 @@ def _unmapped(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
         "|| coalesce(' (' || known_as || ')', '') as what, count(*) as rows from warnings "
         "where problem like '%not in the vocabulary' group by all order by what",
     )
+
+
+def _differences(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    """Sum up how the sources differ: in all, by pair of sources, and which ones are right."""
+    counted = connection.execute(
+        """
+        select
+            source_a || ' against ' || source_b as pair,
+            kind,
+            coalesce(right_source, 'not settled by logs') as right_one,
+            count(*) as rows
+        from reconciliation group by all order by rows desc, pair, kind, right_one
+        """
+    ).fetchall()
+    unexplained = sum(rows for _, kind, _, rows in counted if kind == "unknown")
+    total = sum(rows for *_, rows in counted)
+    yield f"differences between sources: {total or 'none'}" + (
+        f", {unexplained} of them unexplained" if unexplained else ", all explained" * bool(total)
+    )
+    for pair in sorted({pair for pair, *_ in counted}):
+        yield f"  {pair}: {_summed((kind, rows) for of, kind, _, rows in counted if of == pair)}"
+    if counted:
+        yield f"  right: {_summed((right, rows) for _, _, right, rows in counted)}"
+
+
+def _summed(counted: Iterable[tuple[str, int]]) -> str:
+    """Return the counts by name, the largest first."""
+    sums: Counter[str] = Counter()
+    for name, rows in counted:
+        sums[name] += rows
+    return ", ".join(f"{name} {rows}" for name, rows in sums.most_common())
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, title: str, query: str) -> Iterator[str]:

@@ -20,14 +20,18 @@ from pipeline.schema.tables import public_tables
 from pipeline.sources.files import LICENCE, Kind, SourceFile
 
 KEY = public_tables()["results"].key
+ORIGINS_SCHEMA = {"source_row": pl.Int64, "source_url": pl.String, "source_sha256": pl.String}
 _MEASUREMENT_KEY = tuple(column for column in KEY if column != "metric")
 
 
-def normalise_table(table: RawTable, file: SourceFile, round: Round) -> Figures:
+def normalise_table(
+    table: RawTable, file: SourceFile, round: Round, origins: pl.DataFrame | None = None
+) -> Figures:
     """Return the canonical figures of one table.
 
     Each row becomes a result, a power measurement attached to one, or a reject; the counts stand
-    in ``sources``.
+    in ``sources``. ``origins``, of ORIGINS_SCHEMA, says which bytes a row's value stands in where
+    that is not ``file`` itself.
 
     Raises:
         FileFault: the table is of another round.
@@ -46,7 +50,7 @@ def normalise_table(table: RawTable, file: SourceFile, round: Round) -> Figures:
         ]
     )
     rejects = pl.concat([_rejects(unused, file), _rejected_entries(table.rejects, file)])
-    results = _finished(results, file, round)
+    results = _finished(results, file, round, origins)
     return Figures.of(
         results=results,
         rejects=rejects.sort("source_row"),
@@ -179,8 +183,13 @@ def _attach_power(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return results, measurements
 
 
-def _finished(rows: pl.DataFrame, file: SourceFile, round: Round) -> pl.DataFrame:
+def _finished(
+    rows: pl.DataFrame, file: SourceFile, round: Round, origins: pl.DataFrame | None
+) -> pl.DataFrame:
     """Return the results with their key, derived columns and source, as declared."""
+    if origins is None:
+        origins = pl.DataFrame(schema=ORIGINS_SCHEMA)
+    rows = rows.join(origins, on="source_row", how="left", maintain_order="left")
     rows = rows.with_columns(
         suite=pl.lit(round.suite),
         round=pl.lit(round.round),
@@ -191,9 +200,9 @@ def _finished(rows: pl.DataFrame, file: SourceFile, round: Round) -> pl.DataFram
         ).then(pl.col("value") / pl.col("accelerators")),
         is_withdrawn=pl.lit(value=False),
         source_kind=pl.lit(file.kind.value),
-        source_url=pl.lit(file.url),
+        source_url=pl.col("source_url").fill_null(file.url),
         source_commit=pl.lit(file.commit, dtype=pl.String),
-        source_sha256=pl.lit(file.sha256),
+        source_sha256=pl.col("source_sha256").fill_null(file.sha256),
         result_key=result_keys(rows),
     )
     rows = rows.with_columns(is_accuracy_copy=_is_accuracy_copy(rows))

@@ -4,6 +4,7 @@ Belongs here: which file serves for what. A published table gives the results; t
 held against it, and gives the results only where a round has nothing else.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,10 +15,15 @@ from pipeline.normalise.canonical import canonical
 from pipeline.normalise.figures import Figures, figure_schemas
 from pipeline.normalise.page_export import read_page_export
 from pipeline.normalise.published import RAW_SCHEMA, RawTable, read_published_table
-from pipeline.normalise.results import file_reject, normalise_table, source_line
+from pipeline.normalise.results import (
+    ORIGINS_SCHEMA,
+    file_reject,
+    normalise_table,
+    source_line,
+)
 from pipeline.normalise.submissions.derived import DerivedTable
 from pipeline.rounds import Round
-from pipeline.sources.files import Archive, Kind, SourceFile
+from pipeline.sources.files import Archive, Kind, SourceFile, file_url, folder_url
 
 
 def round_figures(files: Sequence[SourceFile], round: Round, *, has_logs: bool = False) -> Figures:
@@ -51,11 +57,37 @@ def derived_figures(derived: DerivedTable, archive: Archive, round: Round) -> Fi
         name=archive.name,
         url=archive.url,
         content=b"",
-        sha256=archive.identity,
+        sha256=derived.sha256,
+        size=derived.bytes,
         origin=archive.origin,
         commit=archive.commit or derived.commit,
     )
-    return normalise_table(derived.table, file, replace(round, inferred_flag=True))
+    origins = _origins(derived.files, round, file.commit)
+    return normalise_table(derived.table, file, replace(round, inferred_flag=True), origins)
+
+
+def _origins(files: pl.DataFrame, round: Round, commit: str | None) -> pl.DataFrame:
+    """Return the address and digest of what each row's value stands in, by ``source_row``.
+
+    That is a log; a value made of several has the folder's address and a digest over theirs.
+    """
+    logs = (
+        files.filter("gives_value")
+        .sort("source_row", "path")
+        .group_by("source_row", maintain_order=True)
+        .agg("path", "sha256", pl.col("run_path").first())
+    )
+    origins = [
+        (row, file_url(round.repository, commit, paths[0]), digests[0])
+        if len(paths) == 1
+        else (row, folder_url(round.repository, commit, folder), _digest_over(digests))
+        for row, paths, digests, folder in logs.rows()
+    ]
+    return pl.DataFrame(origins, schema=ORIGINS_SCHEMA, orient="row")
+
+
+def _digest_over(digests: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def with_logs(published: Figures, derived: Figures) -> Figures:

@@ -14,11 +14,12 @@ damaged stream, or one that inflates without end.
 """
 
 import hashlib
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pipeline.errors import FileFault
 
@@ -193,6 +194,32 @@ def _size(extended: str | None, entry: _Entry, unpacked: "_Unpacked") -> int:
 
 def _text(field: bytes) -> str:
     return field.partition(b"\0")[0].decode("utf-8", "replace")
+
+
+class Hashed(io.RawIOBase):
+    """A stream that knows how many bytes were read from it, and their SHA-256."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self.bytes = 0
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with the next bytes, and return how many they are."""
+        content = self._stream.read(len(buffer))
+        buffer[: len(content)] = content
+        self._digest.update(content)
+        self.bytes += len(content)
+        return len(content)
+
+    @property
+    def sha256(self) -> str:
+        """Return the digest of what was read so far."""
+        return self._digest.hexdigest()
 
 
 class _Unpacked:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import BinaryIO, Protocol
+from urllib.parse import quote
 
 RESULTS_PAGE_URL = "https://mlcommons.org/benchmarks/inference-datacenter/"
 LICENCE = "Apache-2.0"  # the LICENSE file of the mlcommons results repositories
@@ -98,6 +99,18 @@ class Source(Protocol):
 def archive_url(repository: str) -> str:
     """Return the public address of a repository's archive."""
     return f"https://codeload.github.com/mlcommons/{repository}/tar.gz/HEAD"
+
+
+def file_url(repository: str, commit: str | None, path: str) -> str:
+    """Return the public address of a file of a repository's archive, as it was at a commit."""
+    place = quote(path.strip("/"))
+    return f"https://raw.githubusercontent.com/mlcommons/{repository}/{commit or 'HEAD'}/{place}"
+
+
+def folder_url(repository: str, commit: str | None, path: str) -> str:
+    """Return the public address of a folder of a repository's archive, as it was at a commit."""
+    place = quote(path.strip("/"))
+    return f"https://github.com/mlcommons/{repository}/tree/{commit or 'HEAD'}/{place}"
 
 
 def table_url(repository: str, file: str) -> str:

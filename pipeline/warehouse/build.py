@@ -9,8 +9,9 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -18,11 +19,13 @@ from pipeline.errors import FileFault, NothingToBuild
 from pipeline.normalise.figures import Figures, frame_schema
 from pipeline.normalise.results import file_reject
 from pipeline.normalise.round import derived_figures, round_figures, with_logs
+from pipeline.normalise.submissions.derived import DerivedTable
 from pipeline.normalise.submissions.inference.derive import read_inference
 from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round, rounds_by_key
 from pipeline.schema.tables import staging_tables
 from pipeline.settings import PACKAGE
+from pipeline.sources.archives import Hashed
 from pipeline.sources.choice import Bundle
 from pipeline.sources.files import Archive, Kind, Source, SourceFile
 from pipeline.sources.http import Unreachable
@@ -138,7 +141,7 @@ class Build:
             try:
                 with archive.open() as stream:
                     is_open = True
-                    derived = read_inference(stream, archive.name, self.rounds[archive.round_key])
+                    derived = self._read_archive(archive, stream)
             except Unreachable as error:
                 fault = FileFault(archive.name, error.problem, error.next_step)
             except FileFault as error:
@@ -149,6 +152,15 @@ class Build:
             # Opening makes attempts of its own; only what breaks on the way is begun again.
             if attempt == attempts or not is_open:
                 raise fault
+
+    def _read_archive(self, archive: Archive, stream: BinaryIO) -> DerivedTable:
+        """Derive an archive's results, with the digest and size of all its bytes."""
+        hashed = Hashed(stream)
+        buffered = BufferedReader(hashed)
+        derived = read_inference(buffered, archive.name, self.rounds[archive.round_key])
+        while buffered.read(2**20):
+            pass  # what follows the archive's end is of no use, and part of the file
+        return replace(derived, sha256=hashed.sha256, bytes=hashed.bytes)
 
     # -- normalise ----------------------------------------------------------------------------
 

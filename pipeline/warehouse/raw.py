@@ -83,7 +83,8 @@ class Derived:
             rejects=[Oddity(**line) for line in told["rejects"]],
         )
         files = pl.read_parquet(folder / "files.parquet", glob=False)
-        return DerivedTable(table, files, told["commit"])
+        runs = pl.read_parquet(folder / "runs.parquet", glob=False)
+        return DerivedTable(table, files, **told["archive"], runs=runs)
 
     def keep(self, archive: Archive, derived: DerivedTable) -> None:
         """Keep what was derived, in place of what older bytes or code gave for the round."""
@@ -92,8 +93,13 @@ class Derived:
         shutil.rmtree(part, ignore_errors=True)
         write_frame(derived.table.frame, part / "raw.parquet")
         write_frame(derived.files, part / "files.parquet")
+        write_frame(derived.runs, part / "runs.parquet")
         told = {
-            "commit": derived.commit,
+            "archive": {
+                "commit": derived.commit,
+                "sha256": derived.sha256,
+                "bytes": derived.bytes,
+            },
             "warnings": [asdict(oddity) for oddity in derived.table.warnings],
             "rejects": [asdict(oddity) for oddity in derived.table.rejects],
         }

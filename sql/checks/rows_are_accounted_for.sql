@@ -8,14 +8,13 @@ with rejected as (
 ),
 
 kept as (
-    select source_sha256, count(*) as results
+    select round_key, source_kind, count(*) as results
     from main.results
     group by all
 ),
 
--- The same bytes can lie there under two names.
 told as (
-    select sha256, sum(results) as results
+    select round_key, kind, sum(results) as results
     from main.sources
     group by all
 )
@@ -34,8 +33,8 @@ left join rejected
         source.round_key = rejected.round_key
         and source.file = rejected.file
         and source.sha256 = rejected.source_sha256
-left join kept on source.sha256 = kept.source_sha256
-left join told on source.sha256 = told.sha256
+left join kept on source.round_key = kept.round_key and source.kind = kept.source_kind
+left join told on source.round_key = told.round_key and source.kind = told.kind
 where
     source.rows <> source.results + source.measurements + source.comparisons + source.rejects
     or source.rejects <> coalesce(rejected.rejects, 0)

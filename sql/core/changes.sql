@@ -8,11 +8,11 @@ with before as (
     from staging.former_results as former
 ),
 
--- The bytes that a round's results came from, where the two warehouses differ.
+-- The bytes that a round's results came from: one table's, or many logs', which stand for one digest.
 files_before as (
     select
         before.round_key,
-        max(before.source_sha256) as sha256,
+        string_agg(distinct before.source_sha256, ' ' order by before.source_sha256) as all_sha256,
         max(before.source_commit) as commit
     from before
     group by before.round_key
@@ -21,7 +21,7 @@ files_before as (
 files_after as (
     select
         result.round_key,
-        max(result.source_sha256) as sha256,
+        string_agg(distinct result.source_sha256, ' ' order by result.source_sha256) as all_sha256,
         max(result.source_commit) as commit
     from staging.results as result
     group by result.round_key
@@ -32,11 +32,13 @@ corrected as (
         files_after.round_key,
         files_before.commit as commit_before,
         files_after.commit as commit_after,
-        files_before.sha256 as sha256_before,
-        files_after.sha256 as sha256_after
+        if(contains(files_before.all_sha256, ' '), sha256(files_before.all_sha256), files_before.all_sha256)
+            as sha256_before,
+        if(contains(files_after.all_sha256, ' '), sha256(files_after.all_sha256), files_after.all_sha256)
+            as sha256_after
     from files_after
     inner join files_before on files_after.round_key = files_before.round_key
-    where files_after.sha256 <> files_before.sha256
+    where files_after.all_sha256 <> files_before.all_sha256
 ),
 
 after as (

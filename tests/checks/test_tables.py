@@ -30,7 +30,7 @@ def results(count: int, **columns: object) -> pl.DataFrame:
             "unit": "tokens/s",
             "value": 1.0,
             "lower_is_better": False,
-            "source_sha256": "a",
+            "source_kind": "published table",
             **columns,
         }
         for row in range(count)
@@ -125,7 +125,7 @@ def test_a_row_that_is_not_accounted_for_breaks_a_rule(tmp_path: Path) -> None:
     line = {
         "round_key": "inference-6.0",
         "file": "f",
-        "sha256": "a",
+        "kind": "published table",
         "rows": 3,
         "results": 2,
         "measurements": 1,

@@ -2,6 +2,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,8 +15,8 @@ from pipeline.sources.http import BadAnswer
 from pipeline.warehouse.build import DOWNLOADS, Build, Plan
 from pipeline.warehouse.layout import Warehouse
 from tests.normalise.published_rows import official_row, official_table
+from tests.normalise.submissions.inference.trees import COMMIT, detail
 from tests.normalise.submissions.inference.trees import archive as archive_of
-from tests.normalise.submissions.inference.trees import detail
 from tests.warehouse.test_build import KEY, Offers
 
 VALUE = 12.5
@@ -79,6 +80,18 @@ def test_without_a_table_the_logs_give_the_results(tmp_path: Path) -> None:
         "submission logs",
     )
     assert result["unit_as_published"] is None
+
+
+def test_a_derived_result_leads_to_the_very_log_its_value_stands_in(tmp_path: Path) -> None:
+    made = figures(tmp_path, WithArchive(archived=ARCHIVE))
+    (result,) = made.results.rows(named=True)
+    (path, log), *_ = TREE.items()
+    assert result["source_url"] == (
+        f"https://raw.githubusercontent.com/mlcommons/inference_results_v6.0/{COMMIT}/{path}"
+    )
+    assert result["source_sha256"] == sha256(log.encode()).hexdigest()
+    (source,) = made.sources.rows(named=True)
+    assert (source["sha256"], source["bytes"]) == (sha256(ARCHIVE).hexdigest(), len(ARCHIVE))
 
 
 def test_a_published_value_stays_and_the_logs_say_whether_it_was_inferred(tmp_path: Path) -> None:

@@ -17,8 +17,12 @@ FILES_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "use": pl.String,
     "path": pl.String,
     "sha256": pl.String,
+    "gives_value": pl.Boolean,
 }
-"""The files that rows came from, one line a row and file; ``use`` is a Part of the suite's tree."""
+"""The files that rows came from, one line a row and file.
+
+``use`` is a Part of the suite's tree; ``gives_value`` marks the logs that the value stands in.
+"""
 
 RUNS_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "source_row": pl.Int64,
@@ -47,10 +51,13 @@ slowest or failed, and null where the run counts or its result has no score.
 class DerivedTable:
     """The raw table of a round, its rows' files (FILES_SCHEMA) and runs (RUNS_SCHEMA).
 
-    ``commit`` is the archive's. Inference has no runs: one run of each scenario counts.
+    ``commit``, ``sha256`` and ``bytes`` are the archive's. Inference has no runs: one run of each
+    scenario counts.
     """
 
     table: RawTable
     files: pl.DataFrame
     commit: str | None
+    sha256: str = ""
+    bytes: int = 0
     runs: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RUNS_SCHEMA))

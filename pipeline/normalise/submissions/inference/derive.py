@@ -155,7 +155,9 @@ def _raw(rows: pl.DataFrame, round: Round) -> pl.DataFrame:
 
 
 def _files(rows: pl.DataFrame) -> pl.DataFrame:
-    logs = rows.select("source_row", "run_path", "path", "sha256", use="part")
+    logs = rows.select(
+        "source_row", "run_path", "path", "sha256", use="part", gives_value=pl.lit(value=True)
+    )
     parts = (Part.SYSTEM, Part.MEASUREMENTS, Part.ACCURACY, Part.MAPPING, Part.POWER)
     others = [
         rows.select(
@@ -164,6 +166,7 @@ def _files(rows: pl.DataFrame) -> pl.DataFrame:
             use=pl.lit(part.value),
             path=f"{part}_path",
             sha256=f"{part}_sha256",
+            gives_value=pl.lit(value=False),
         )
         for part in parts
     ]
