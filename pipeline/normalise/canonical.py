@@ -133,7 +133,7 @@ def _with_benchmark(frame: pl.DataFrame, round: Round) -> pl.DataFrame:
             pl.when(named.str.strip_chars() != "").then(named).otherwise("model_used")
         ),
         "benchmark_as_published",
-        lambda name: names.describe_benchmark(round.suite, name),
+        lambda name: names.describe_benchmark(round, name),
         fields,
     ).rename({"is_known": "benchmark_is_known"})
     spellings = {scenario.casefold(): scenario for scenario in SCENARIOS}
@@ -198,6 +198,14 @@ def _with_accelerator_counts(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _deployment(availability: pl.Expr, round: Round) -> pl.Expr:
+    """Return whether a training system stands on premise or in a cloud; inference does not say."""
+    if round.suite != "training":
+        return pl.lit(None, dtype=pl.String)
+    told = {line["as_published"]: line["deployment"] or None for line in entries("availability")}
+    return availability.replace_strict(told, default=None, return_dtype=pl.String)
+
+
 def _with_description(frame: pl.DataFrame, round: Round) -> pl.DataFrame:
     """Add availability, and text with plain blanks and hyphens (F10)."""
     availability = {line["as_published"]: line["availability"] for line in entries("availability")}
@@ -208,6 +216,7 @@ def _with_description(frame: pl.DataFrame, round: Round) -> pl.DataFrame:
         inferred = pl.when(pl.col("category") == "datacenter").then(pl.lit(value=False))
     return frame.with_columns(
         availability=spelled.replace_strict(availability, default=published),
+        deployment=_deployment(spelled, round),
         availability_is_known=spelled.is_in(list(availability)).fill_null(value=False),
         weight_data_types=_translated(frame, "weight_data_types", names.weight_data_types),
         is_inferred=inferred,

@@ -8,7 +8,9 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
+from pipeline.normalise.rounds import lines_of
 from pipeline.normalise.vocabulary import entries
+from pipeline.rounds import Round
 
 CPU_ONLY = frozenset(("", "-", "n/a", "none"))
 """How tables and system files write that there is no accelerator (F13, F34)."""
@@ -100,15 +102,18 @@ def describe_accelerator(as_published: str | None) -> Accelerator:
     )
 
 
-def describe_benchmark(suite: str, as_published: str) -> Benchmark:
-    """Return the benchmark of an official model name, its accuracy target split off."""
+def describe_benchmark(round: Round, as_published: str) -> Benchmark:
+    """Return the benchmark of a round's official model name, its accuracy target split off.
+
+    A name can mean another benchmark in another round: training's ssd is RetinaNet from 2.0 on.
+    """
     name = plain(as_published) or as_published
     match = _ACCURACY_TARGET.fullmatch(name)
     base, target = (match["benchmark"], match["target"]) if match else (name, None)
-    benchmark = _benchmark_aliases().get((suite, base.casefold()))
+    benchmark = _benchmarks(round).get(base.casefold())
     if benchmark is None:
         return Benchmark(base, base, target, is_known=False)
-    return Benchmark(benchmark, benchmark_family(suite, benchmark), target, is_known=True)
+    return Benchmark(benchmark, benchmark_family(round.suite, benchmark), target, is_known=True)
 
 
 def benchmark_family(suite: str, benchmark: str) -> str:
@@ -156,14 +161,17 @@ def _products() -> dict[str, dict[str, str]]:
 
 
 @cache
-def _benchmark_aliases() -> dict[tuple[str, str], str]:
+def _benchmarks(round: Round) -> dict[str, str]:
+    """Return the benchmark of each spelling: its own name, or an alias that the round knows."""
     aliases = {
-        (line["suite"], line["as_published"].casefold()): line["benchmark"]
-        for line in entries("benchmark_aliases")
+        line["as_published"].casefold(): line["benchmark"]
+        for line in lines_of("benchmark_aliases", round)
+        if line["suite"] == round.suite
     }
     own = {
-        (line["suite"], line["benchmark"].casefold()): line["benchmark"]
+        line["benchmark"].casefold(): line["benchmark"]
         for line in entries("benchmarks")
+        if line["suite"] == round.suite
     }
     return own | aliases
 

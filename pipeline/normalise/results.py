@@ -194,7 +194,6 @@ def _finished(
         suite=pl.lit(round.suite),
         round=pl.lit(round.round),
         released_on=pl.lit(round.released_on, dtype=pl.Date),
-        deployment=pl.lit(None, dtype=pl.String),
         value_per_accelerator=pl.when(
             ~pl.col("lower_is_better") & ~pl.col("is_heterogeneous") & (pl.col("accelerators") > 0)
         ).then(pl.col("value") / pl.col("accelerators")),

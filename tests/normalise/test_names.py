@@ -10,6 +10,10 @@ from pipeline.normalise.names import (
     plain,
     weight_data_types,
 )
+from pipeline.rounds import known_rounds
+
+INFERENCE = known_rounds()["inference-6.0"]
+TRAINING = known_rounds()["training-4.1"]
 
 MI300X, MI325X, MI355X = (f"AMD Instinct MI{number}X" for number in (300, 325, 355))
 MIXED = f"heterogeneous: {MI300X} + {MI325X}"
@@ -155,18 +159,26 @@ def test_an_unknown_submitter_is_kept_and_never_split() -> None:
 def test_a_benchmark_is_named_without_its_accuracy_target(
     published: str, benchmark: str, family: str, target: str | None
 ) -> None:
-    found = describe_benchmark("inference", published)
+    found = describe_benchmark(INFERENCE, published)
     assert found == Benchmark(benchmark, family, target, is_known=True)
 
 
 def test_one_name_can_be_another_benchmark_in_the_other_suite() -> None:
-    assert describe_benchmark("training", "gnn").benchmark == "rgat"
-    assert not describe_benchmark("inference", "gnn").is_known
-    assert describe_benchmark("training", "dlrm") != describe_benchmark("training", "dlrm_dcnv2")
+    assert describe_benchmark(TRAINING, "gnn").benchmark == "rgat"
+    assert not describe_benchmark(INFERENCE, "gnn").is_known
+    assert describe_benchmark(TRAINING, "dlrm") != describe_benchmark(TRAINING, "dlrm_dcnv2")
+
+
+def test_a_name_can_be_another_benchmark_in_another_round() -> None:
+    named = {
+        round: describe_benchmark(known_rounds()[f"training-{round}"], "ssd").benchmark
+        for round in ("1.1", "2.0", "4.1")
+    }
+    assert named == {"1.1": "ssd_resnet34", "2.0": "retinanet", "4.1": "retinanet"}
 
 
 def test_an_unknown_benchmark_is_kept_under_its_own_name() -> None:
-    assert describe_benchmark("inference", "gpt-9") == Benchmark("gpt-9", "gpt-9", None, False)
+    assert describe_benchmark(INFERENCE, "gpt-9") == Benchmark("gpt-9", "gpt-9", None, False)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,9 @@ def test_every_line_has_all_columns_and_says_where_it_comes_from(name: str) -> N
 def test_spellings_that_differ_in_case_only_mean_the_same(name: str, canonical: str) -> None:
     meanings = defaultdict(set)
     for line in entries(name):
-        meanings[line.get("suite"), line["as_published"].casefold()].add(line[canonical])
+        meanings[line.get("suite"), line.get("first_round"), line["as_published"].casefold()].add(
+            line[canonical]
+        )
     assert {key: names for key, names in meanings.items() if len(names) > 1} == {}
 
 

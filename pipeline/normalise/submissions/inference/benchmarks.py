@@ -36,7 +36,7 @@ def benchmarks_of(logs: pl.DataFrame, tree: Tree, round: Round) -> pl.DataFrame:
         mapping = mappings.get((division, submitter))
         own = mapping.fields if mapping else {}
         official = official_name(model, own, round)
-        known = describe_benchmark(round.suite, official)
+        known = describe_benchmark(round, official)
         used = mapping if own.get(model) == official else None
         file = (used.path, used.sha256) if used else (None, None)
         names = (official, known.benchmark, known.is_known)
@@ -55,7 +55,7 @@ def official_name(model: str, mapping: Mapping[str, str], round: Round) -> str:
     for line in lines:
         if line["match"] == "exact" and line["name"] == model:
             return line["official"]
-    if describe_benchmark(round.suite, model).is_known:
+    if describe_benchmark(round, model).is_known:
         return model
     if model in mapping:
         return mapping[model]
