@@ -40,7 +40,7 @@ def _complete_rounds(connection: duckdb.DuckDBPyConnection) -> list[str]:
 def main() -> None:
     """Write the bundle from the warehouse at ROUNDTABLE_HOME."""
     frames = complete_figures(Warehouse(Settings.from_environment().home)).frames()
-    for name in ("results", "rejects", "warnings", "sources", "reconciliation"):
+    for name in ("results", "runs", "rejects", "warnings", "sources", "reconciliation"):
         write_frame(frames[name], BUNDLE / f"{name}.parquet")
         print(f"{name}: {frames[name].height} rows")
 

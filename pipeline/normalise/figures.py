@@ -42,6 +42,7 @@ class Figures:
     page_cells: pl.DataFrame
     derived_results: pl.DataFrame
     reconciliation: pl.DataFrame
+    runs: pl.DataFrame
 
     @classmethod
     def of(cls, **frames: pl.DataFrame) -> "Figures":

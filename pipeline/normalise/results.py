@@ -198,6 +198,9 @@ def _finished(
             ~pl.col("lower_is_better") & ~pl.col("is_heterogeneous") & (pl.col("accelerators") > 0)
         ).then(pl.col("value") / pl.col("accelerators")),
         is_withdrawn=pl.lit(value=False),
+        # Both follow from the runs, of all rounds together.
+        scaling_factor=pl.lit(None, dtype=pl.Float64),
+        repeats_result_key=pl.lit(None, dtype=pl.String),
         source_kind=pl.lit(file.kind.value),
         source_url=pl.col("source_url").fill_null(file.url),
         source_commit=pl.lit(file.commit, dtype=pl.String),

@@ -63,7 +63,33 @@ def derived_figures(derived: DerivedTable, archive: Archive, round: Round) -> Fi
         commit=archive.commit or derived.commit,
     )
     origins = _origins(derived.files, round, file.commit)
-    return normalise_table(derived.table, file, replace(round, inferred_flag=True), origins)
+    figures = normalise_table(derived.table, file, replace(round, inferred_flag=True), origins)
+    return replace(figures, runs=_runs(derived.runs, figures.results, round, file.commit))
+
+
+def _runs(
+    runs: pl.DataFrame, results: pl.DataFrame, round: Round, commit: str | None
+) -> pl.DataFrame:
+    """Return the runs as declared, with the result each was scored for; null if it has none."""
+    directories = pl.col("log").str.split("/").list
+    runs = runs.with_columns(
+        round_key=pl.lit(round.key, dtype=pl.String),
+        submitter_directory=directories.get(0, null_on_oob=True),
+        platform=directories.get(2, null_on_oob=True),
+        model_used=directories.get(3, null_on_oob=True),
+        log=directories.get(4, null_on_oob=True),
+        source_url=pl.Series(
+            [file_url(round.repository, commit, path) for path in runs["log"]], dtype=pl.String
+        ),
+        source_sha256=pl.col("sha256"),
+    )
+    scored_for = ("submitter_directory", "platform", "model_used")
+    known = results.select(*scored_for, "result_key", "division", "submitter", "benchmark")
+    return (
+        runs.join(known, on=scored_for, how="left", maintain_order="left")
+        .select(figure_schemas()["runs"].names())
+        .sort("submitter_directory", "platform", "model_used", "log")
+    )
 
 
 def _origins(files: pl.DataFrame, round: Round, commit: str | None) -> pl.DataFrame:
@@ -115,6 +141,7 @@ def with_logs(published: Figures, derived: Figures) -> Figures:
         page_cells=published.page_cells,
         derived_results=derived.results,
         reconciliation=published.reconciliation,
+        runs=derived.runs,
     )
 
 

@@ -50,7 +50,7 @@ def staging_tables() -> dict[str, Table]:
     """
     folder = Path(__file__).parent / "staging"
     inner = {file.stem: _read(file) for file in sorted(folder.glob("*.toml"))}
-    same = ("results", "rejects", "warnings", "sources", "reconciliation")
+    same = ("results", "rejects", "warnings", "sources", "reconciliation", "runs")
     others = {
         "derived_results": "results",
         "former_results": "results",

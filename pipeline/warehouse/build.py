@@ -19,8 +19,8 @@ from pipeline.errors import FileFault, NothingToBuild
 from pipeline.normalise.figures import Figures, frame_schema
 from pipeline.normalise.results import file_reject
 from pipeline.normalise.round import derived_figures, round_figures, with_logs
+from pipeline.normalise.submissions.archive import read_archive
 from pipeline.normalise.submissions.derived import DerivedTable
-from pipeline.normalise.submissions.inference.derive import read_inference
 from pipeline.normalise.vocabulary import entries
 from pipeline.rounds import Round, rounds_by_key
 from pipeline.schema.tables import staging_tables
@@ -124,11 +124,10 @@ class Build:
         return files
 
     def _archive(self, round_key: str) -> Archive | None:
-        """Return the round's archive if it is to be read; training's are scored otherwise."""
+        """Return the round's archive if it is to be read."""
         if self.plan.source is None or not self.plan.submissions:
             return None
-        is_inference = self.rounds[round_key].suite == "inference"
-        return self.plan.source.archive(round_key) if is_inference else None
+        return self.plan.source.archive(round_key)
 
     def _derive(self, archive: Archive) -> None:
         """Read an archive unless what it gives is kept; a broken download is begun again."""
@@ -157,7 +156,7 @@ class Build:
         """Derive an archive's results, with the digest and size of all its bytes."""
         hashed = Hashed(stream)
         buffered = BufferedReader(hashed)
-        derived = read_inference(buffered, archive.name, self.rounds[archive.round_key])
+        derived = read_archive(buffered, archive.name, self.rounds[archive.round_key])
         while buffered.read(2**20):
             pass  # what follows the archive's end is of no use, and part of the file
         return replace(derived, sha256=hashed.sha256, bytes=hashed.bytes)

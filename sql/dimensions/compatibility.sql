@@ -11,6 +11,7 @@ select
     line.round,
     line.scenario,
     line.compatibility_group,
+    coalesce(line.record_group, line.compatibility_group) as record_group,
     coalesce(line.doubt = 'yes', false) as is_doubtful,
     line.note,
     line.source

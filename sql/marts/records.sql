@@ -2,13 +2,14 @@
 --
 -- Grain: scope, category, division, availability, benchmark, accuracy_target, scenario, unit, accelerators at
 -- scope 'same count', round_key: one row per round in which there was a result. Results compare inside one
--- compatibility group only, and never across divisions or availabilities; those without a group take no part,
+-- record group only: a compatibility group, or a part of it whose scores do not compare as they are,
+-- and never across divisions or availabilities; those without a group take no part,
 -- nor do inferred ones. A 99.9 row that repeats its 99 row's run stands under its own accuracy target.
 -- scope: 'any count' compares whatever the number of accelerators, 'same count' those of one number (0 is
 -- CPU-only; an unknown number takes no part).
 -- The record before a round is the best result of the earlier rounds of rounds_compared. is_record: strictly
 -- better than it, or the first. "First" and "best so far" hold for rounds_compared only: the complete rounds
--- of this warehouse, up to this one, with results of the benchmark, scenario and compatibility group.
+-- of this warehouse, up to this one, with results of the benchmark, scenario and record group.
 -- improvement is above 1 where the record was beaten, for latency and time to train too.
 -- differences: what must be said with the improvement, besides who and on what; precision is of the weights.
 -- runner_up: the best of the round's results that are worse than the best; it may be of the same submitter.
@@ -25,7 +26,7 @@ with entries as (
         result.accuracy_target,
         result.scenario,
         result.unit,
-        result.compatibility_group,
+        result.record_group,
         result.round_key,
         result.round_position,
         result.result_key,
@@ -34,7 +35,7 @@ with entries as (
         unnest(['any count', 'same count']) as scope,
         unnest([-1, result.accelerators]) as held_accelerators
     from staging.comparable_results as result
-    where result.compatibility_group is not null and result.is_inferred is not true
+    where result.record_group is not null and result.is_inferred is not true
 ),
 
 placed as (
@@ -43,7 +44,7 @@ placed as (
         max(score) over (
             partition by
                 scope, suite, category, division, availability, benchmark, accuracy_target, scenario, unit,
-                compatibility_group, held_accelerators, round_position
+                record_group, held_accelerators, round_position
         ) as best_score
     from entries
     where held_accelerators is not null
@@ -72,7 +73,7 @@ held as (
         ) over (
             partition by
                 scope, suite, category, division, availability, benchmark, accuracy_target, scenario, unit,
-                compatibility_group, held_accelerators
+                record_group, held_accelerators
             order by round_position
             rows between unbounded preceding and 1 preceding
         ).result_key as former_key
@@ -86,7 +87,7 @@ group_rounds as (
         category,
         benchmark,
         scenario,
-        compatibility_group,
+        record_group,
         round_key,
         round_position
     from entries
@@ -96,7 +97,7 @@ rounds_so_far as (
     select
         group_rounds.*,
         list(round_key) over (
-            partition by suite, category, benchmark, scenario, compatibility_group
+            partition by suite, category, benchmark, scenario, record_group
             order by round_position
         ) as rounds_compared
     from group_rounds
@@ -113,6 +114,7 @@ described as (
         best.value,
         best.entry_id,
         best.score,
+        best.compatibility_group,
         former.value as former_value,
         former.round_key as former_round_key,
         former.submitter as former_submitter,
@@ -174,7 +176,7 @@ described as (
             and held.category is not distinct from so_far.category
             and held.benchmark = so_far.benchmark
             and held.scenario is not distinct from so_far.scenario
-            and held.compatibility_group = so_far.compatibility_group
+            and held.record_group = so_far.record_group
             and held.round_position = so_far.round_position
 )
 
@@ -223,5 +225,5 @@ order by
     scope,
     held_accelerators,
     unit,
-    compatibility_group,
+    record_group,
     round_position

@@ -8,6 +8,8 @@
 -- - same accelerator: all of one submitter, product, count, nodes, benchmark, target, scenario and division;
 -- - same host: those of one host processor (host_key; the number of processors may differ and is then said);
 -- - same system: those of one host processor, system name (system_key) and availability;
+--   results whose runs were submitted before (repeats_result_key) are left out of these two: they are no new
+--   measurement, and a gain of 1 from the same logs is nothing that software did;
 -- - best of round: whatever the submitter; closed only, no CPU-only systems.
 -- gain is best over best, above 1 is better, for latency too; gain_min, gain_median and gain_max are over all
 -- pairs of results that may meet, counted by distinct values so that equal ones cost nothing.
@@ -36,8 +38,11 @@ with levels as (
         -- what results must share besides; null: takes no part at this level
         unnest([
             '',
-            result.host_key,
-            result.host_key || ' ' || result.system_key || ' ' || result.availability,
+            case when result.repeats_result_key is null then result.host_key end,
+            case
+                when result.repeats_result_key is null
+                    then result.host_key || ' ' || result.system_key || ' ' || result.availability
+            end,
             case when result.division = 'closed' and result.accelerators > 0 then '' end
         ]) as grouping
     from staging.comparable_results as result
@@ -222,6 +227,9 @@ described as (
         t.value as value_to,
         f.unit,
         t.score / f.score as gain,
+        f.value / f.scaling_factor as unscaled_from,
+        t.value / t.scaling_factor as unscaled_to,
+        unscaled_from / unscaled_to as gain_unscaled,
         spread.gain_min,
         spread.gain_median,
         spread.gain_max,
@@ -261,6 +269,14 @@ described as (
                     then
                         'precision: ' || coalesce(f.weight_data_types, 'not stated')
                         || ' -> ' || coalesce(t.weight_data_types, 'not stated')
+            end,
+            case
+                when f.scaling_factor <> t.scaling_factor
+                    then 'scaling factor: ' || f.scaling_factor || ' -> ' || t.scaling_factor
+            end,
+            case
+                when t.repeats_result_key is not null
+                    then 'runs: submitted before, see repeats_result_key of the later result'
             end,
             case when f.has_power <> t.has_power then 'measured with power on one side only' end,
             case when f.is_inferred is null or t.is_inferred is null then 'inferred not known' end,
@@ -310,6 +326,9 @@ select
     gain_median,
     gain_max,
     pairs,
+    unscaled_from,
+    unscaled_to,
+    gain_unscaled,
     software_from,
     software_to,
     weight_data_types_from,

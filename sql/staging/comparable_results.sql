@@ -5,7 +5,8 @@
 -- in both and has two rows; category stays null where a suite or round has none.
 -- score: higher is better, so that a over b is always score_a / score_b; 1 / value where lower is better.
 -- best_first: of the results of a group, min(best_first) is the best one.
--- compatibility_group, compatibility_note: looked up for the scenario and, where it has no row, for '*'.
+-- compatibility_group, record_group, compatibility_note: looked up for the scenario and, where it has no row,
+--   for '*'.
 -- host_key: the processor by letters and digits only, lower case, without (R), (TM), a count before it ("2x")
 --   and "NN-Core Processor", which the same processor has in one round and lacks in another. The number of
 --   processors is no part of it. Null where no processor is named.
@@ -20,7 +21,7 @@ with categorised as (
         round.position as round_position,
         unnest(coalesce(string_split(result.category, ','), [null])) as single_category,
         case when result.lower_is_better then 1 / nullif(result.value, 0) else result.value end as score
-    from staging.results as result
+    from main.results as result
     inner join main.rounds as round on result.round_key = round.round_key
     where round.is_complete and result.is_withdrawn is not true
 ),
@@ -34,6 +35,7 @@ compatible_rounds as (
         line.round,
         line.scenario,
         min(line.compatibility_group) as compatibility_group,
+        min(coalesce(line.record_group, line.compatibility_group)) as record_group,
         min(line.note) as note
     from staging.compatibility as line
     group by all
@@ -79,8 +81,11 @@ select
     result.software,
     result.weight_data_types,
     result.is_inferred,
+    result.scaling_factor,
+    result.repeats_result_key,
     coalesce(result.is_accuracy_copy, false) as is_accuracy_copy,
     coalesce(own.compatibility_group, general.compatibility_group) as compatibility_group,
+    coalesce(own.record_group, general.record_group) as record_group,
     coalesce(own.note, general.note) as compatibility_note,
     nullif(
         regexp_replace(

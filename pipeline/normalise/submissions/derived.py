@@ -38,12 +38,14 @@ RUNS_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "global_batch_size": pl.Int64,
     "samples_to_converge": pl.Int64,
     "energy_joules": pl.Float64,
+    "scaling_factor": pl.Float64,
 }
 """The runs that training's rows were scored from, one line a log.
 
-``source_row`` is the row's of the table, also that of a row that was rejected. ``status`` is as
-logged; ``failure`` says why a run failed by the rules, and is null else. ``dropped_as`` is fastest,
-slowest or failed, and null where the run counts or its result has no score.
+``source_row`` is the row's of the table, also that of a row that was rejected; ``log`` is the log's
+path. ``status`` is as logged; ``failure`` says why a run failed by the rules, and is null else.
+``dropped_as`` is fastest, slowest or failed, and null where the run counts or its result has no
+score. The score is the mean of ``minutes`` over the runs that count, times ``scaling_factor``.
 """
 
 

@@ -23,12 +23,12 @@ SYSTEM_FIELDS = {
 """The keys of a system file, and the raw fields of the published tables that they fill."""
 
 
-def system_fields(content: bytes) -> dict[str, str]:
+def system_fields(content: bytes, fields: Mapping[str, str] = SYSTEM_FIELDS) -> dict[str, str]:
     """Read a system file's raw fields; of a key that stands twice the last one counts (F30)."""
     described = _object(content)
     return {
         field: text
-        for key, field in SYSTEM_FIELDS.items()
+        for key, field in fields.items()
         if (text := _text(described.get(key))) is not None
     }
 

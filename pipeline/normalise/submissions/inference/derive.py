@@ -29,8 +29,8 @@ from pipeline.normalise.submissions.inference.reading import (
 )
 from pipeline.normalise.submissions.inference.rules import judged
 from pipeline.normalise.submissions.inference.tree import LOGS, Part, is_in_tree
+from pipeline.normalise.submissions.refused import refused_members
 from pipeline.rounds import Round
-from pipeline.sources.archives import SYMBOLIC_LINK, Refused
 
 LAST_SERVER_RUN_COUNTS_UP_TO = (0, 7)
 """In 0.5 and 0.7 Server was run five times and the last one counts; anything else is run_1."""
@@ -62,7 +62,8 @@ def read_inference(stream: BinaryIO, name: str, round: Round) -> DerivedTable:
         .otherwise("problem"),
     )
     derived = with_power(_described(rows.filter(pl.col("problem").is_null()), tree), tree, round)
-    rejects = [*_without_result(rows), *_refused(tree.refused, after=rows.height)]
+    refused = refused_members(tree.refused, is_in_tree, after=rows.height)
+    rejects = [*_without_result(rows), *refused]
     table = RawTable(_raw(derived, round), _warnings(derived), rejects)
     return DerivedTable(table, _files(derived), tree.commit)
 
@@ -196,15 +197,3 @@ def _without_result(rows: pl.DataFrame) -> list[Oddity]:
         pl.concat_str(pl.concat_str("shown", pl.lit(" in ")).fill_null(""), "run_path"),
     )
     return [Oddity(*row) for row in without.rows()]
-
-
-def _refused(refused: Sequence[Refused], after: int) -> list[Oddity]:
-    """Return the members that were refused, numbered on.
-
-    Links outside of the folders that are read are part of ordinary code, and are not listed.
-    """
-    told = [item for item in refused if item.problem != SYMBOLIC_LINK or is_in_tree(item.path)]
-    return [
-        Oddity(source_row, "path", item.problem, item.path)
-        for source_row, item in enumerate(told, start=after + 1)
-    ]

@@ -1,0 +1,1 @@
+"""Training archives become raw rows: the runs of a benchmark give the time to train."""
