@@ -29,13 +29,13 @@ def system_fields(content: bytes, fields: Mapping[str, str] = SYSTEM_FIELDS) -> 
     return {
         field: text
         for key, field in fields.items()
-        if (text := _text(described.get(key))) is not None
+        if (text := storable(described.get(key))) is not None
     }
 
 
 def measurement_fields(content: bytes) -> dict[str, str]:
     """Read the declared ``weight_data_types``."""
-    types = _text(_object(content).get("weight_data_types"))
+    types = storable(_object(content).get("weight_data_types"))
     return {} if types is None else {"weight_data_types": types}
 
 
@@ -47,7 +47,7 @@ def mapping_fields(content: bytes) -> dict[str, str]:
 
 def clock_fields(content: bytes) -> dict[str, str]:
     """Read the ``timezone`` of a power log's machine: seconds to add to its clock."""
-    timezone = _text(_object(content).get("timezone"))
+    timezone = storable(_object(content).get("timezone"))
     return {} if timezone is None else {"timezone": timezone}
 
 
@@ -59,7 +59,6 @@ def _object(content: bytes) -> Mapping[str, object]:
     return parsed if isinstance(parsed, dict) else {}
 
 
-def _text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return str(value)
+def storable(value: object) -> str | None:
+    """Return a JSON value as text; a lone surrogate, written as an escape, cannot be stored."""
+    return None if value is None else str(value).encode("utf-8", "replace").decode()

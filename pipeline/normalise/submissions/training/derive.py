@@ -26,7 +26,13 @@ from pipeline.normalise.submissions.training.power import (
     node_power,
     switch_power,
 )
-from pipeline.normalise.submissions.training.scores import Score, failure_of, rule_of, score
+from pipeline.normalise.submissions.training.scores import (
+    INIT_LIMIT_MINUTES,
+    Score,
+    failure_of,
+    rule_of,
+    score,
+)
 from pipeline.normalise.submissions.training.tree import (
     Part,
     Place,
@@ -64,7 +70,8 @@ class Tree:
 
     files: list[Read] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
-    drawn: dict[str, Drawn] = field(default_factory=dict)
+    nodes: dict[str, Drawn] = field(default_factory=dict)
+    switches: dict[str, Drawn] = field(default_factory=dict)
     factors: dict[str, float | None] = field(default_factory=dict)
     systems: dict[str, dict[str, str]] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
@@ -93,10 +100,19 @@ class Scored:
         return f"{submitter}/results/{system}/{benchmark}"
 
     @property
+    def division(self) -> str:
+        """Return the division that the system file names, '' if none."""
+        return self.described.get("division", "").strip().lower()
+
+    @property
     def problem(self) -> tuple[str, str] | None:
         """Return the field and the problem for which there is no result, or None."""
         if self.system is None:
             return "platform", "no system file, so its division is not known"
+        if not self.division:
+            return "division", "the system file names no division"
+        if self.division not in INIT_LIMIT_MINUTES:
+            return "division", "division not known, so its rules are not"
         if self.factor is None:
             return "scaling_factor", "scaling.json cannot be read"
         return None if self.score.problem is None else ("value", self.score.problem)
@@ -148,11 +164,12 @@ def _read_file(member: Member, place: Place, tree: Tree) -> None:
         _once(tree.runs, member, read_run)
     elif place.part is Part.SCALING:
         _once(tree.factors, member, _scaling_factor)
+    elif place.part is Part.NODE_POWER:
+        _once(tree.nodes, member, node_power)
     elif place.part is Part.SYSTEM:
         _once(tree.systems, member, lambda content: system_fields(content, FIELDS))
     else:
-        reader = node_power if place.part is Part.NODE_POWER else switch_power
-        _once(tree.drawn, member, reader)
+        _once(tree.switches, member, switch_power)
 
 
 def _once(known: dict[str, _Said], member: Member, read: Callable[[bytes], _Said]) -> None:
@@ -206,12 +223,7 @@ def _score_of(
     described = tree.systems[system.sha256] if system else {}
     division = described.get("division", "").strip().lower()
     logs = [tree.runs[run.sha256] for run in runs]
-    joules = [
-        energy([tree.drawn[f.sha256] for f in power if f.place.run == run.place.run], ms)
-        if (ms := log.milliseconds) is not None
-        else None
-        for run, log in zip(runs, logs, strict=True)
-    ]
+    joules = [_energy(run, log, power, tree) for run, log in zip(runs, logs, strict=True)]
     failures = [
         failure_of(log, division, rejected.get(run.path))
         for run, log in zip(runs, logs, strict=True)
@@ -228,6 +240,16 @@ def _score_of(
         joules=joules,
         score=score(logs, failures, joules, rule_of(directory[2])),
     )
+
+
+def _energy(run: Read, log: Run, power: Sequence[Read], tree: Tree) -> float | None:
+    """Return the joules of a run; switches alone are none."""
+    files = [file for file in power if file.place.run == run.place.run]
+    nodes = [tree.nodes[f.sha256] for f in files if f.place.part is Part.NODE_POWER]
+    switches = [tree.switches[f.sha256] for f in files if f.place.part is Part.SWITCH_POWER]
+    if log.milliseconds is None or not nodes:
+        return None
+    return energy([*nodes, *switches], log.milliseconds)
 
 
 def _rejected_runs(round: Round) -> dict[str, str]:
@@ -261,7 +283,6 @@ def _raw(scored: Iterable[Scored], round: Round) -> pl.DataFrame:
         submitter, system, benchmark = of.directory
         minutes, joules, factor = of.score.minutes, of.score.joules, of.factor
         assert minutes is not None and factor is not None
-        division = of.described.get("division", "")
         rows.append(
             {
                 "source_row": of.row,
@@ -270,7 +291,7 @@ def _raw(scored: Iterable[Scored], round: Round) -> pl.DataFrame:
                 "platform": system,
                 "model_used": benchmark,
                 "benchmark": benchmark,
-                "location": f"{division.strip().lower()}/{of.path}",
+                "location": f"{of.division}/{of.path}",
                 "version": round.round,
                 "inferred": "0",
                 "value": repr(minutes * factor),
@@ -316,8 +337,8 @@ def _runs(scored: Iterable[Scored], tree: Tree) -> pl.DataFrame:
                     "minutes": None if milliseconds is None else milliseconds / 60000,
                     "status": run.status,
                     "failure": outcome.failure,
-                    "is_counted": outcome.counts,
-                    "dropped_as": outcome.dropped_as,
+                    "is_counted": outcome.counts and of.problem is None,
+                    "dropped_as": outcome.dropped_as if of.problem is None else None,
                     "seed": run.seed,
                     "global_batch_size": run.global_batch_size,
                     "samples_to_converge": run.samples_to_converge,

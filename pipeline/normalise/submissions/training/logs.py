@@ -6,9 +6,12 @@ from it is decided in ``scores`` and ``power``.
 """
 
 import json
+import math
 from dataclasses import dataclass
 
 import msgspec
+
+from pipeline.normalise.submissions.descriptions import storable
 
 _MARK = b":::MLLOG "
 _RUN_KEYS = frozenset(
@@ -87,17 +90,21 @@ def read_run(content: bytes) -> Run:
         init_stopped=_time(init_stop),
         started=_time(start),
         stopped=_time(stopped),
-        status=None if status is None else str(status),
-        seed=None if seed is None else str(seed),
+        status=storable(status),
+        seed=storable(seed),
         global_batch_size=batch,
         samples_to_converge=samples,
     )
 
 
 def read_power(content: bytes) -> list[tuple[float, str, object]]:
-    """Read a power file's records as time in milliseconds, key and value."""
+    """Read a power file's records as time in milliseconds (NaN: none), key and value."""
     records, _ = _records(_texts(content))
-    return [(record.time_ms, record.key or "", _value(record)) for record in records]
+    times = (_time(record) for record in records)
+    return [
+        (math.nan if time is None else time, record.key or "", _value(record))
+        for time, record in zip(times, records, strict=True)
+    ]
 
 
 def _texts(content: bytes) -> list[bytes]:
@@ -121,7 +128,7 @@ _DECODER = msgspec.json.Decoder(Record)
 def _records(texts: list[bytes]) -> tuple[list[Record], str | None]:
     """Return the records that can be read, and the first text that is malformed."""
     try:
-        return _DECODER.decode_lines(b"\n".join(texts)), None
+        return [_DECODER.decode(text) for text in texts], None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass  # one at a time, to know which
     found = [(text, _one_record(text)) for text in texts]
@@ -136,13 +143,14 @@ def _one_record(text: bytes) -> Record | None:
         parsed = json.loads(text.decode("latin-1"))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(parsed, dict) or not isinstance(parsed.get("time_ms"), int | float):
+    time_ms = parsed.get("time_ms") if isinstance(parsed, dict) else None
+    if isinstance(time_ms, bool) or not isinstance(time_ms, int | float):
         return None
     key = parsed.get("key")
     value, metadata = (
         msgspec.Raw(json.dumps(parsed.get(name)).encode()) for name in ("value", "metadata")
     )
-    return Record(parsed["time_ms"], key if isinstance(key, str) else None, value, metadata)
+    return Record(time_ms, key if isinstance(key, str) else None, value, metadata)
 
 
 def _time(record: Record | None) -> float | None:

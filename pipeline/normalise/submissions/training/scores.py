@@ -26,6 +26,7 @@ class Rule:
 
     runs: int
     dropped: int
+    is_exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Score:
 
 def rule_of(benchmark: str) -> Rule:
     """Return the rule of a benchmark's directory; one not listed drops one run at each end."""
-    return _rules().get(benchmark.casefold(), Rule(LEAST_RUNS, 1))
+    return _rules().get(benchmark.casefold(), Rule(LEAST_RUNS, 1, is_exact=False))
 
 
 def failure_of(run: Run, division: str, rejected_for: str | None = None) -> str | None:
@@ -86,7 +87,7 @@ def score(
     """
     failed = [at for at, failure in enumerate(failures) if failure is not None]
     good = sorted(set(range(len(runs))) - set(failed), key=lambda at: (_minutes(runs[at]), at))
-    if len(runs) < rule.runs:
+    if len(runs) < rule.runs or (rule.is_exact and len(runs) > rule.runs):
         return _no_score(failures, f"{len(runs)} runs, where {rule.runs} are required")
     if len(failed) > rule.dropped:
         first = failures[failed[0]]
@@ -110,7 +111,7 @@ def score(
 
 
 def _no_score(failures: Sequence[str | None], problem: str) -> Score:
-    return Score([Outcome(failure, FAILED if failure else None) for failure in failures], problem)
+    return Score([Outcome(failure) for failure in failures], problem)
 
 
 def _minutes(run: Run) -> float:
