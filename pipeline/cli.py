@@ -95,7 +95,7 @@ def build(
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
     with warehouse.lock(_say):
-        choice = choose_source(source, settings, _say)
+        choice = choose_source(source, settings, _say, archives=submissions)
         offered = choice.source.round_keys() if choice.source else []
         _refuse_unknown(refresh, {*known_rounds(), *offered})
         digest = identity(source, choice.source, refresh, submissions)

@@ -216,6 +216,7 @@ def test_the_bundle_gives_what_the_published_tables_give(
     ours, theirs = bundled.parquet(), published.parquet()
     same = {name for name, content in theirs.items() if ours[name] == content}
     assert same >= {"coverage", "coverage_gaps", "software_gains", "vendor_ratios"}
+    assert same >= {"scale_out", "partner_spread"}
     assert same >= {"reconciliation", "compatibility", "warnings", "rejects"}
     query = "select * from results where round_key <> 'inference-6.1'"
     told = [command("query", query, "--format", "csv").out for command in (bundled, published)]

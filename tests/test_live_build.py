@@ -120,7 +120,7 @@ def test_a_build_killed_while_it_streams_resumes_with_what_is_missing(
 def test_archives_over_a_faulty_wire_give_what_a_folder_gives(
     bundled_copy: Roundtable, tmp_path: Path
 ) -> None:
-    rounds = "inference-0.5,inference-0.7"
+    rounds = "inference-0.5,training-5.1"
     shutil.copytree(bundled_copy.home, tmp_path / "other", symlinks=True)
     folder = Roundtable(tmp_path / "other")
     asked = ("--submissions", "--rounds", rounds, "--strict", "--full")

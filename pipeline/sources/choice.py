@@ -60,10 +60,13 @@ class OutOfReach:
         return "out of reach"
 
 
-def choose_source(mode: str, settings: Settings, say: Callable[[str], None]) -> Choice:
+def choose_source(
+    mode: str, settings: Settings, say: Callable[[str], None], *, archives: bool = False
+) -> Choice:
     """Return the source for ``auto``, ``github``, ``bundled`` or a folder's path.
 
-    GitHub is asked at once, so that what is stale or out of reach is known.
+    GitHub is asked at once, so that what is stale or out of reach is known; for what it takes to
+    read ``archives`` only if they are wanted.
 
     Raises:
         UnusableCall: no such folder.
@@ -72,7 +75,7 @@ def choose_source(mode: str, settings: Settings, say: Callable[[str], None]) -> 
         return Choice(None, Bundle.ALWAYS)
     if mode in ("auto", "github"):
         bundle = Bundle.ALWAYS if mode == "auto" else Bundle.NEVER
-        return Choice(_github(settings, say, mode), bundle)
+        return Choice(_github(settings, say, mode, archives), bundle)
     if not Path(mode).is_dir():
         raise UnusableCall(
             f"--source {mode}: no such folder. Give auto, github, bundled or a folder's path."
@@ -83,13 +86,13 @@ def choose_source(mode: str, settings: Settings, say: Callable[[str], None]) -> 
     return Choice(folder, Bundle.AT_FAULT)
 
 
-def _github(settings: Settings, say: Callable[[str], None], mode: str) -> Source:
+def _github(settings: Settings, say: Callable[[str], None], mode: str, archives: bool) -> Source:
     from pipeline.sources.github import GitHub
     from pipeline.sources.http import Unreachable
 
     source = GitHub(settings, say=say)
     try:
-        source.survey()
+        source.survey(archives=archives)
     except Unreachable as error:
         instead = (
             "bundled or last good figures serve" if mode == "auto" else "last good figures serve"

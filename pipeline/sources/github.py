@@ -109,8 +109,10 @@ class GitHub:
         self.stale: dict[str, str] = {}
         """Why a round is not as upstream has it, by key; also rounds of which nothing is kept."""
 
-    def survey(self) -> None:
+    def survey(self, *, archives: bool = False) -> None:
         """Ask for every round's table; where that fails, the last good one serves.
+
+        With ``archives`` also for the commits of rounds that have no table in any case.
 
         Raises:
             Unreachable: nothing can be had, neither now nor from an earlier survey.
@@ -126,7 +128,7 @@ class GitHub:
                 self._unlisted = error
                 listed, problem = [], error.problem
             with ThreadPoolExecutor(WORKERS) as pool:
-                for outcome in pool.map(partial(self._ask, service), listed):
+                for outcome in pool.map(partial(self._ask, service, archives), listed):
                     self._take(outcome)
                     self._repositories.append(_seen(outcome))
         for name in self._snapshots.repositories():
@@ -174,13 +176,15 @@ class GitHub:
             raise self._unlisted
         return self._repositories
 
-    def _ask(self, service: "_Service", repository: str) -> _Outcome:
-        if not _round_key(repository).startswith("inference-"):
-            return _Outcome(repository)  # no training round has a table file
+    def _ask(self, service: "_Service", archives: bool, repository: str) -> _Outcome:
+        # No training round has a table file.
+        has_table = _round_key(repository).startswith("inference-")
+        if not (has_table or archives):
+            return _Outcome(repository)
         commit = None
         try:
             commit = service.head(repository)
-            table = self._current(service, repository, commit)
+            table = self._current(service, repository, commit) if has_table else None
         except Unreachable as error:
             return _Outcome(repository, commit, self._last_good(repository), error.problem)
         if table is None and (last := self._last_good(repository)):

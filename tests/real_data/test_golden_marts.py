@@ -237,6 +237,100 @@ def test_every_visible_vendor_ratio_has_its_range_its_flag_and_its_best_rows(mar
     assert wrong == []
 
 
+def test_every_visible_scale_out_row_has_its_base_and_both_efficiencies(marts: Marts) -> None:
+    ours = marts.indexed(
+        """
+        select
+            *,
+            replace(round_key, 'inference-', 'v') as round,
+            concat_ws('-', benchmark, accuracy_target) as model
+        from main.scale_out
+        where category = 'datacenter'
+        """,
+        *("round", "entry_id", "model", "scenario"),
+    )
+    wrong = []
+    for row in _csv("golden/scale_out"):
+        entry_id = row["multi_id"].removeprefix("v")
+        found = ours.get((row["round"], entry_id, row["model"], row["scenario"]))
+        agrees = (
+            found is not None
+            and found["submitter"] == marts.submitters[_letters(row["submitter"])]
+            and found["accelerator"] in marts.names("product", row["product"])
+            and found["division"] == row["division"]
+            and found["kind"] == row["kind"].partition(":")[0]
+            and _base(found) == row["base_id"].replace("v", "")
+            and found["base_nodes"] == (int(row["base_nodes"]) if row["base_nodes"] else None)
+            and found["base_accelerators"] == int(row["base_n_acc"])
+            and _close(found["base_value"], row["base_perf"])
+            and found["nodes"] == int(row["multi_nodes"])
+            and found["accelerators"] == int(row["multi_n_acc_actual"])
+            and found["accelerators_as_published"] == int(row["multi_n_acc_published"])
+            and _close(found["value"], row["multi_perf"])
+            and _close(found["speedup"], row["speedup"] or row["efficiency_actual_count"])
+            and _close(found["efficiency"], row["efficiency_actual_count"])
+            and _same_ratio(
+                found["efficiency_as_published_count"], row["efficiency_published_count"]
+            )
+            and found["is_accuracy_copy"] == (row["is_99.9_copy"] == "yes")
+            and _says(found, "precision") == bool(row["precision_change"])
+        )
+        if not agrees:
+            wrong.append((row, found))
+    assert wrong == []
+
+
+def _base(row: Row) -> str:
+    """Return what a row is held against as golden writes it: an entry id, or count x entry id."""
+    return row["entry_id_base"] or "+".join(part.replace(" x ", "x") for part in row["parts"])
+
+
+def test_every_visible_partner_row_has_its_ratio_to_the_makers_best(marts: Marts) -> None:
+    """Each row of ours serves once: without entry ids, as in 5.0, two of a cell may be equal."""
+    ours = defaultdict(list)
+    select = """
+        select
+            *,
+            replace(round_key, 'inference-', 'v') as round,
+            concat_ws('-', benchmark, accuracy_target) as model
+        from main.partner_spread
+        where category = 'datacenter'
+        """
+    cell = ("round", "accelerator", "accelerators", "nodes", "model", "scenario", "partner")
+    for spread in marts.connection.sql(select).pl().to_dicts():
+        ours[tuple(spread[column] for column in cell)].append(spread)
+    wrong = []
+    for row in _csv("golden/partner_spread"):
+        (product,) = marts.names("product", row["product"])
+        partner = marts.submitters[_letters(row["partner"])]
+        size = (int(row["n_acc"]), int(row["nodes"]))
+        found = ours[(row["round"], product, *size, row["model"], row["scenario"], partner)]
+        alike = [spread for spread in found if _is_spread(spread, row)]
+        if alike:
+            found.remove(alike[0])
+        else:
+            wrong.append((row, found))
+    assert wrong == []
+
+
+def _is_spread(spread: Row, row: Row) -> bool:
+    scale = 1000 if row["units"] == "Latency (s)" else 1  # ours are milliseconds
+    return (
+        (spread["vendor"], spread["vendor_submitter"]) == (row["vendor"], row["vendor_submitter"])
+        and _close(spread["partner_value"] / scale, row["partner_perf"])
+        and _close(spread["vendor_value"] / scale, row["vendor_perf"])
+        and _close(spread["ratio"], row["ratio_partner_over_vendor"])
+        and spread["availability"] == row["availability"]
+        and spread["is_accuracy_copy"] == (row["is_99.9_copy"] == "yes")
+        and _says(spread, "precision") == bool(row["precision_difference"])
+        and _same_ids(spread, partner=row["partner_id"], vendor=row["vendor_id"])
+    )
+
+
+def _says(row: Row, difference: str) -> bool:
+    return any(phrase.startswith(f"{difference}: ") for phrase in row["differences"])
+
+
 def _csv(name: str) -> list[dict[str, str]]:
     with (REAL_DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -248,3 +342,7 @@ def _letters(name: str) -> str:
 
 def _close(ours: float, golden: str) -> bool:
     return abs(ours / float(golden) - 1) < 1e-9
+
+
+def _same_ratio(ours: float | None, golden: str) -> bool:
+    return ours is None if golden == "" else ours is not None and _close(ours, golden)

@@ -106,6 +106,21 @@ def test_repositories_are_listed_with_those_that_have_no_table(data, home):
 
 
 @needs_mirror
+def test_commits_of_rounds_without_a_table_are_asked_for_only_if_archives_are_wanted(data, home):
+    with mirror(data) as base:
+        github = GitHub(Settings(home, f"{base}/api", f"{base}/raw", f"{base}/codeload", None))
+        github.survey()
+        assert github.archive("training-5.0") is None
+        asked_before = asked(base)
+        github = GitHub(Settings(home, f"{base}/api", f"{base}/raw", f"{base}/codeload", None))
+        github.survey(archives=True)
+        archive = github.archive("training-5.0")
+        assert archive is not None
+        assert archive.commit == archive.identity
+        assert asked(base)["raw 404"] == asked_before["raw 404"]
+
+
+@needs_mirror
 @pytest.mark.parametrize("faults", [ISSUE_FAULTS, FIRST_OF_EACH], ids=["by rate", "one of each"])
 def test_faults_on_the_way_change_nothing(data, tmp_path, faults):
     with mirror(data) as base:
