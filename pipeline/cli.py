@@ -1,4 +1,4 @@
-"""The command line: ``roundtable build | status | query | tables | export | discover``.
+"""The command line: ``roundtable build | status | query | tables | export | audit | discover``.
 
 Belongs here: arguments, wording and exit codes. Each command imports what it needs when it runs,
 so that help and the no-change answer of ``build`` need no data library.
@@ -241,6 +241,41 @@ def export(folder: Path, format: str) -> None:
 
     files = export_tables(Warehouse(Settings.from_environment().home), folder, format)
     click.echo(f"{folder}: {len(files)} files")
+
+
+@commands.command()
+@click.argument("claim_id", required=False, metavar="[ID]")
+@click.option("--all", "everything", is_flag=True, help="Tell every claim in full.")
+@click.option("--format", type=click.Choice(["table", "json", "markdown"]), default="table")
+@click.option(
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Hold the claims of this file against the warehouse, instead of the package's own.",
+)
+@_debug_option
+def audit(claim_id: str | None, everything: bool, format: str, file: Path | None) -> None:
+    """Hold public claims against the results: all in a list, or one with its comparators."""
+    from pipeline.export.audit import claim_lines, list_lines
+    from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.reading import open_database
+
+    if claim_id is not None and everything:
+        raise UnusableCall("Give a claim's ID or --all, not both.")
+    warehouse = Warehouse(Settings.from_environment().home)
+    if file is None:
+        connection = open_database(warehouse)
+    else:
+        from pipeline.claims.reading import read_claims
+        from pipeline.warehouse.audit import audit_claims
+
+        connection = audit_claims(warehouse, read_claims([file]).frames())
+    with connection:
+        is_list = claim_id is None and not everything
+        lines = (
+            list_lines(connection, format) if is_list else claim_lines(connection, claim_id, format)
+        )
+        for line in lines:
+            click.echo(line)
 
 
 @commands.command()

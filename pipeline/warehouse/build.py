@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from pipeline.claims.reading import package_claims
 from pipeline.errors import FileFault, NothingToBuild
 from pipeline.normalise.figures import Figures, frame_schema
 from pipeline.normalise.results import file_reject
@@ -313,6 +314,7 @@ class Build:
             )
         frames["rounds"] = self._rounds_frame()
         frames |= {name: _vocabulary_frame(name, file) for name, file in VOCABULARIES.items()}
+        frames |= package_claims().frames()
         frames |= {f"former_{name}": self._former(name) for name in ("results", "changes")}
         for name, frame in frames.items():
             write_frame(frame, self.table_file(TableName("staging", name)))

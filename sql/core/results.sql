@@ -1,7 +1,7 @@
 -- Every published result, of all rounds, canonical names beside the published ones.
 -- Grain: round_key, division, submitter_directory, platform, model_used, scenario, metric.
--- scaling_factor, repeats_result_key: from the runs; the same ones were submitted again if all of them started
--- at the same millisecond and took as long, whatever else their logs say (F42: also with another factor).
+-- scaling_factor, repeats_result_key: from the runs; the same ones were submitted again if all of them
+-- started at the same millisecond and took as long, whatever else their logs say (F42).
 -- Ties: of results with the same runs the one of the earliest round is the first, then by its directories.
 with run_sets as (
     select
