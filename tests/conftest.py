@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,23 +18,46 @@ from pipeline.normalise.figures import frame_schema
 from pipeline.schema.tables import staging_tables
 from pipeline.warehouse.build import Build, Plan
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.models import models
+from pipeline.warehouse.models import TableName, models
 from pipeline.warehouse.publish import publish
 
 REAL_DATA = Path(__file__).parents[2] / "shared"
 
-ModelRunner = Callable[..., duckdb.DuckDBPyConnection]
+
+class Made:
+    """The models over some inner tables; each runs when a query first names it or what it reads."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._models = dict(models())
+
+    def sql(self, query: str) -> duckdb.DuckDBPyRelation:
+        """Answer a query over any of the tables."""
+        for table in models():
+            if re.search(rf"\b{table.name}\b", query):
+                self._make(table)
+        return self._connection.sql(query)
+
+    def _make(self, table: TableName) -> None:
+        model = self._models.pop(table, None)
+        if model is not None:
+            for needed in model.reads:
+                self._make(needed)
+            self._connection.execute(f"create table {table} as {model.sql}")
+
+
+ModelRunner = Callable[..., Made]
 
 
 @pytest.fixture
 def run_models() -> ModelRunner:
-    """Run all models over literal inner tables; those not given are empty.
+    """Run models over literal inner tables; those not given are empty.
 
     Returns a function that takes frames by name (``results=...``), in any subset of the declared
-    columns (the others are null), and gives a connection in which every table can be queried.
+    columns (the others are null), and gives what any table can be queried in.
     """
 
-    def runner(**frames: pl.DataFrame) -> duckdb.DuckDBPyConnection:
+    def runner(**frames: pl.DataFrame) -> Made:
         connection = duckdb.connect()
         connection.execute("create schema staging")
         for name, table in staging_tables().items():
@@ -42,16 +66,14 @@ def run_models() -> ModelRunner:
             connection.register("given", given.select(empty.columns))
             connection.execute(f"create table staging.{name} as select * from given")
             connection.unregister("given")
-        for table_name, model in models().items():
-            connection.execute(f"create table {table_name} as {model.sql}")
-        return connection
+        return Made(connection)
 
     return runner
 
 
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[Mapping[str, object]]:
+def rows(made: Made, query: str) -> list[Mapping[str, object]]:
     """Return a query's rows as dictionaries."""
-    return connection.sql(query).pl().to_dicts()
+    return made.sql(query).pl().to_dicts()
 
 
 @dataclass(frozen=True)

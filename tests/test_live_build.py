@@ -52,16 +52,16 @@ def test_faults_on_the_wire_change_nothing_and_a_second_build_only_asks_what_is_
 ) -> None:
     calm, rough = Roundtable(tmp_path / "calm"), Roundtable(tmp_path / "rough")
     with mirror("--with-samples") as settings:
-        assert calm("build", **settings).code == 0
+        assert calm("build", "--source", "github", **settings).code == 0
         before = requests(settings)
-        again = calm("build", **settings)
+        again = calm("build", "--source", "github", **settings)
         assert "Nothing has changed" in again.err
         after = requests(settings)
         assert after["raw 200"] == before["raw 200"]
         assert after["raw 404"] == before["raw 404"]
         assert "inference-6.1" in calm("discover", **settings).out
     with mirror("--with-samples", *(x for fault in FAULTS for x in ("--fault", fault))) as settings:
-        done = rough("build", "--strict", **settings)
+        done = rough("build", "--source", "github", "--strict", **settings)
         assert done.code == 0, done.err
     assert without_sources(rough) == without_sources(calm)
     # The new round has few rows: it is taken in, but no gap is concluded from it.

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from pipeline.claims.facts import FACTS, RESULT
 from pipeline.claims.reading import read_claims
 from pipeline.warehouse.models import TableName, models
-from tests.conftest import ModelRunner
+from tests.conftest import Made, ModelRunner
 from tests.models.literal import CPU_ONLY, LATENCY, Line, compatible, result, tables
 
-Auditor = Callable[..., duckdb.DuckDBPyConnection]
+Auditor = Callable[..., Made]
 
 B1 = {"accelerator": "B1", "accelerator_vendor": "Borealis", "submitter": "Borealis"}
 RATIO = """
@@ -29,7 +28,7 @@ NOT_CHECKABLE = "not checkable from results"
 def audit(run_models: ModelRunner, tmp_path: Path) -> Auditor:
     """Hold one claim, of which only what matters is given, against literal results."""
 
-    def run(claim: str, results: list[Line], **given: list[Line]) -> duckdb.DuckDBPyConnection:
+    def run(claim: str, results: list[Line], **given: list[Line]) -> Made:
         head = '[[claim]]\nid = "c"\nsaid_by = "Press"\ntitle = "T"\nclaim = "C"\n'
         file = tmp_path / "claims.toml"
         file.write_text(head + claim, encoding="utf-8")
@@ -38,11 +37,11 @@ def audit(run_models: ModelRunner, tmp_path: Path) -> Auditor:
     return run
 
 
-def verdict(made: duckdb.DuckDBPyConnection) -> str:
+def verdict(made: Made) -> str:
     return str(made.sql("select verdict from claims").fetchall()[0][0])
 
 
-def told(made: duckdb.DuckDBPyConnection, columns: str) -> tuple[object, ...]:
+def told(made: Made, columns: str) -> tuple[object, ...]:
     return tuple(made.sql(f"select {columns} from claims").fetchall()[0])
 
 

@@ -1,9 +1,8 @@
 from collections.abc import Iterable
 
-import duckdb
 import polars as pl
 
-from tests.conftest import ModelRunner
+from tests.conftest import Made, ModelRunner
 from tests.models.literal import Line, result, tables
 
 TABLE, PAGE, LOGS = "published table", "results page", "submission logs"
@@ -49,7 +48,7 @@ def reconciled(
     on_page: Iterable[Line] = (),
     in_logs: Iterable[Line] = (),
     carried: Iterable[Line] = (),
-) -> duckdb.DuckDBPyConnection:
+) -> Made:
     """Run the models over what each source says, with eight accelerators in each node."""
     per_node = {"accelerators_per_node": 8}
     frames = {
@@ -68,7 +67,7 @@ def reconciled(
     )
 
 
-def differences(made: duckdb.DuckDBPyConnection, where: str = "true") -> list[Difference]:
+def differences(made: Made, where: str = "true") -> list[Difference]:
     """Return each difference by result and field, then by source, without whose it is."""
     return made.sql(
         "select source_a, source_b, field, kind, value_a, value_b, right_source "
