@@ -1,4 +1,4 @@
-"""The command line: ``roundtable build | status | query | tables | export | audit | discover``.
+"""The command line: ``roundtable build``, ``status``, ``query`` and its other commands.
 
 Belongs here: arguments, wording and exit codes. Each command imports what it needs when it runs,
 so that help and the no-change answer of ``build`` need no data library.
@@ -204,6 +204,62 @@ def query(sql: str, format: str, output: Path | None) -> None:
 def _first_lines(message: str) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return lines[0] + "\nSee the tables with: roundtable tables"
+
+
+@commands.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--round", "round_key", metavar="KEY", help="Such as inference-6.0.")
+@click.option("--category", type=click.Choice(["datacenter", "edge"]), help="Only this one.")
+@click.option("--division", type=click.Choice(["closed", "open"]), help="Of A; B's are closed.")
+@click.option("--format", type=click.Choice(["table", "json", "markdown"]), default="table")
+@_debug_option
+def compare(
+    a: str,
+    b: str,
+    round_key: str | None,
+    category: str | None,
+    division: str | None,
+    format: str,
+) -> None:
+    """Compare two accelerators or two submitters, by default in the latest round with both.
+
+    Part of a name is enough: mi355x, b200.
+    """
+    from pipeline.export import comparison, comparison_text
+    from pipeline.warehouse.layout import Warehouse
+
+    warehouse = Warehouse(Settings.from_environment().home)
+    found = comparison.compare(warehouse, a, b, round_key, category, division)
+    comparison_text.write_comparison(found, format, sys.stdout)
+
+
+@commands.command()
+@click.argument("references", metavar="KEY|ENTRY...", nargs=-1, required=True)
+@click.option("--benchmark", metavar="NAME", help="Only results of this benchmark.")
+@click.option("--scenario", metavar="NAME", help="Only results of this scenario.")
+@click.option("--derived", is_flag=True, help="Also say that a ratio of them is a derived metric.")
+@click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text")
+@_debug_option
+def cite(
+    references: tuple[str, ...],
+    benchmark: str | None,
+    scenario: str | None,
+    derived: bool,
+    format: str,
+) -> None:
+    """Write the footnote that MLCommons asks for beside results that are quoted.
+
+    A KEY is a result_key or the first digits of one, an ENTRY an entry id such as 6.0-0001: all
+    its results.
+    """
+    from pipeline.export import citation
+    from pipeline.warehouse.layout import Warehouse
+
+    warehouse = Warehouse(Settings.from_environment().home)
+    footnote = citation.cite(warehouse, references, benchmark, scenario, derived)
+    written = {"text": footnote.text, "markdown": footnote.markdown, "json": footnote.json}
+    click.echo(written[format](), nl=False)
 
 
 @commands.command()

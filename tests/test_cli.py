@@ -1,5 +1,6 @@
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 
 from pipeline.cli import commands
+from pipeline.export.attribution import attribution_lines
 from pipeline.schema.tables import public_tables
 from tests.conftest import Roundtable
 
@@ -39,13 +41,18 @@ def test_every_table_stands_in_the_readme() -> None:
 
 
 def test_the_readmes_answers_are_what_the_commands_say(bundled: Roundtable) -> None:
+    """The attribution that ends every table is left out there."""
     blocks = re.findall(
-        r'```console\n\$ roundtable query "\n(.*?)"\n(.*?)```', README.read_text("utf-8"), re.S
+        r'```console\n\$ roundtable (query ".*?"|[^"\n]*)\n(.*?)```',
+        README.read_text("utf-8"),
+        re.S,
     )
-    assert len(blocks) >= 3
-    for query, answer in blocks:
-        told = bundled("query", query)
-        assert [line.rstrip() for line in told.out.splitlines() if line.strip()] == [
+    assert {command.split()[0] for command, _ in blocks} == {"query", "cite", "audit"}
+    for command, answer in blocks:
+        told = bundled(*shlex.split(command))
+        left_out = [] if command.startswith("cite") else attribution_lines()
+        lines = [line.rstrip() for line in told.out.splitlines() if line.strip()]
+        assert [line for line in lines if line not in left_out] == [
             line.rstrip() for line in answer.splitlines() if line.strip()
         ], told.err
 
@@ -69,6 +76,17 @@ def test_every_tables_example_runs(bundled: Roundtable) -> None:
         (["query", "select 1", "--format", "parquet"], "--output"),
         (["query", "select 1", "--format", "xml"], "xml"),
         (["tables", "nosuch"], "There are: accelerators"),
+        (["cite", "6.0-0200"], "Nearest: 6.0-0100, "),
+        (["cite", "6.0-0002", "--benchmark", "bert"], "It has: gpt-oss-120b Offline, "),
+        (["cite", "0d09a1"], "begin so: 0d09a10bf09ee1a3, 0d09a18c5a7ade57"),
+        (["cite", "0d09a"], "at least 6 of its 16 hexadecimal digits"),
+        (["cite", "0d09a10bf09ee1a4"], "Nearest: 0d09a10bf09ee1a3, "),
+        (["compare", "h100", "b200"], "NVIDIA H100-NVL, NVIDIA H100-PCIe, NVIDIA H100-SXM"),
+        (["compare", "mi356x", "b200"], "AMD Instinct MI355X"),
+        (["compare", "dell", "b200"], "only two of a kind can be compared"),
+        (["compare", "b200", "B200-SXM"], "are the same accelerator"),
+        (["compare", "b200", "mi355x", "--round", "inference-4.1"], "with both: inference-6.0, "),
+        (["compare", "b200", "mi355x", "--round", "5.1:6.0"], "inside one round"),
         (["nosuch"], "nosuch"),
     ],
 )
@@ -81,7 +99,16 @@ def test_a_wrong_call_exits_with_2_and_says_why(
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("command", [["status"], ["query", "select 1"], ["export", "out"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["status"],
+        ["query", "select 1"],
+        ["export", "out"],
+        ["cite", "6.0-0001"],
+        ["compare", "mi355x", "b200"],
+    ],
+)
 def test_without_a_warehouse_the_next_step_is_named(
     roundtable: Roundtable, command: list[str]
 ) -> None:
@@ -122,6 +149,15 @@ def test_query_writes_each_format_to_a_file(bundled: Roundtable, tmp_path: Path)
     assert len(json.loads((tmp_path / "out.json").read_text())) == 3
 
 
+def test_only_what_people_read_ends_with_the_attribution(bundled: Roundtable) -> None:
+    asked = {"query": ["select 1 as one"], "compare": ["mi355x", "b200"]}
+    for command, arguments in asked.items():
+        table = bundled(command, *arguments).out
+        assert table.splitlines()[-2:] == attribution_lines()
+        for format in {"query": ["csv", "json"], "compare": ["json"]}[command]:
+            assert "trademark" not in bundled(command, *arguments, "--format", format).out
+
+
 def test_tables_tells_each_column_with_its_meaning(bundled: Roundtable) -> None:
     listed = bundled("tables").out
     assert all(name in listed for name in public_tables())
@@ -149,6 +185,8 @@ def test_export_writes_each_table_and_describes_it(bundled: Roundtable, tmp_path
         paths = {resource["path"] for resource in package["resources"]}
         assert paths == {f"{name}.{format}" for name in public_tables()}
         assert all((folder / path).is_file() for path in paths)
+        told = (folder / "ATTRIBUTION.txt").read_text(encoding="utf-8")
+        assert told.splitlines() == attribution_lines()
 
 
 def test_status_tells_rounds_and_what_needs_a_look(bundled: Roundtable) -> None:

@@ -12,9 +12,12 @@ import sys
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
+from pipeline.export.attribution import attribution_lines
+
 FORMATS = ("table", "csv", "json", "parquet")
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#])")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WIDEST = 10_000
 
@@ -37,8 +40,29 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def escaped(text: str) -> str:
+    """Return the text as it has to be written in Markdown to be read as it is."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def printable_rows(relation: Relation) -> list[dict[str, Any]]:
+    """Return the rows by column name, each text (also in lists) made printable."""
+    columns = relation.columns
+    return [
+        dict(zip(columns, map(_printable_value, row), strict=True)) for row in relation.fetchall()
+    ]
+
+
+def _printable_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_printable_value(item) for item in value]
+    return printable(value) if isinstance(value, str) else value
+
+
 def write(relation: Any, format: str, output: Path | None) -> None:
     """Write a DuckDB relation in one of FORMATS, to a file or to standard output.
+
+    A table, which people read, ends with whose results these are.
 
     Raises:
         OSError: the file cannot be written.
@@ -47,12 +71,17 @@ def write(relation: Any, format: str, output: Path | None) -> None:
         if output is not None:
             write_parquet(relation, output)
         return
-    writers = {"table": write_table, "csv": write_csv, "json": write_json}
+    writers = {"table": _write_attributed, "csv": write_csv, "json": write_json}
     if output is None:
         writers[format](relation, sys.stdout)
         return
     with output.open("w", encoding="utf-8", newline="") as out:
         writers[format](relation, out)
+
+
+def _write_attributed(relation: Relation, out: IO[str]) -> None:
+    write_table(relation, out)
+    out.writelines(line + "\n" for line in attribution_lines())
 
 
 def write_table(relation: Relation, out: IO[str]) -> None:
@@ -69,7 +98,7 @@ def write_table(relation: Relation, out: IO[str]) -> None:
         justify: Literal["left", "right"] = "right" if is_number else "left"
         table.add_column(Text(printable(name)), justify=justify, no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(printable(_shown(value))) for value in row))
+        table.add_row(*(Text(printable(shown(value))) for value in row))
     # A narrow terminal must not cut numbers, so lines are as long as the widest row.
     Console(file=out, width=_WIDEST, highlight=False).print(table)
     out.write(f"{len(rows)} row{'' if len(rows) == 1 else 's'}\n")
@@ -99,11 +128,12 @@ def write_parquet(relation: Any, file: Path) -> None:
     pyarrow.parquet.write_table(relation.to_arrow_table(), file, compression="zstd")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as people read it: nothing for null, lists by comma, ten digits."""
     if value is None:
         return ""
     if isinstance(value, list):
-        return ", ".join(_shown(item) for item in value)
+        return ", ".join(shown(item) for item in value)
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)

@@ -1,21 +1,21 @@
-"""Whose results these are, in the words that must stand below anything shown of them.
+"""Whose results these are: the words that go with every answer for people.
 
-Belongs here: the lines of attribution and the trademark legend.
+Belongs here: which words; those that MLCommons' messaging guidelines fix, word for word. Answers
+for machines (CSV, JSON, Parquet) never have them among the data.
 """
 
-RETRIEVED = (
-    "MLPerf® results retrieved from the results repositories of github.com/mlcommons; derived "
-    "metrics, such as ratios, are not verified by MLCommons Association."
-)
+from pipeline.warehouse.datapackage import LEGEND, SOURCE
 
-LEGEND = (
-    "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association "
-    "in the United States and other countries. All rights reserved. Unauthorized use strictly "
-    "prohibited. See www.mlcommons.org for more information."
-)
-"""Verbatim from the results messaging guidelines of mlcommons/policies, section 3.2."""
+VERIFIED = "Result verified by MLCommons Association."
+NOT_VERIFIED = "Result not verified by MLCommons Association."
 
 
 def attribution_lines() -> list[str]:
-    """Return the lines that end every table and text made from results."""
-    return [RETRIEVED, LEGEND]
+    """Return two lines: source and what is derived, and the trademark legend."""
+    return [SOURCE, LEGEND]
+
+
+def verification(source_kind: str, is_withdrawn: bool = False) -> str:
+    """Return the sentence due to a result: only what stands in a published table is verified."""
+    is_verified = source_kind == "published table" and not is_withdrawn
+    return VERIFIED if is_verified else NOT_VERIFIED

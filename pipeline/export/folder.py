@@ -1,4 +1,4 @@
-"""Exports the published tables to a folder, as Parquet or CSV, with the data package.
+"""Exports the published tables to a folder, as Parquet or CSV, with data package and attribution.
 
 Belongs here: ``roundtable export``.
 """
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.errors import RoundtableError, UnusableCall
 from pipeline.export.answers import write_csv
+from pipeline.export.attribution import attribution_lines
 from pipeline.schema.tables import public_tables
 from pipeline.warehouse.datapackage import write_datapackage
 from pipeline.warehouse.layout import PARQUET, Warehouse
@@ -36,6 +37,8 @@ def export_tables(warehouse: Warehouse, folder: Path, format: str) -> list[Path]
                 elif release is not None:
                     shutil.copyfile(release / PARQUET / file.name, part)
                 part.replace(file)
-            return [*files.values(), write_datapackage(folder, files)]
+            told = folder / "ATTRIBUTION.txt"
+            told.write_text("\n".join(attribution_lines()) + "\n", encoding="utf-8")
+            return [*files.values(), write_datapackage(folder, files), told]
         except OSError as error:
             raise RoundtableError(f"{folder}: cannot be written ({error.strerror}).") from error

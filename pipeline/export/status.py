@@ -1,6 +1,6 @@
-"""What ``roundtable status`` tells: rounds, freshness, names to review, rejects, failed checks.
+"""What ``roundtable status`` tells: rounds, freshness, and all that needs a look.
 
-Belongs here: the wording. All of it comes from the published tables and the release's stamp.
+Belongs here: the wording. All of it comes from the warehouse's tables and the release's stamp.
 """
 
 from collections import Counter
@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 
 import duckdb
 
-from pipeline.errors import RoundtableError
 from pipeline.export.answers import printable
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.reading import open_database
+from pipeline.warehouse.reading import open_for_own_queries
 
 SHOWN = 20
 
@@ -22,13 +21,8 @@ def status_lines(warehouse: Warehouse) -> Iterator[str]:
     Raises:
         RoundtableError: there is no warehouse yet, or another version made it.
     """
-    with open_database(warehouse) as connection:
-        try:
-            yield from _tables(connection)
-        except (duckdb.BinderException, duckdb.CatalogException) as error:
-            raise RoundtableError(
-                f"{warehouse.database}: made by another version. Run: roundtable build"
-            ) from error
+    with open_for_own_queries(warehouse) as connection:
+        yield from _tables(connection)
     failed = warehouse.stamp().get("failed_checks", [])
     yield f"failed checks: {len(failed)}" if failed else "failed checks: none"
     yield from (f"  {printable(text)}" for text in failed)
@@ -51,6 +45,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
         "from warnings where problem not like '%not in the vocabulary' "
         "group by all order by rows desc, what",
     )
+    yield from _withdrawn(connection)
     yield from _differences(connection)
 
 
@@ -94,6 +89,53 @@ def _unmapped(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
         "select field || ': ' || coalesce(value_as_published, 'blank') "
         "|| coalesce(' (' || known_as || ')', '') as what, count(*) as rows from warnings "
         "where problem like '%not in the vocabulary' group by all order by what",
+    )
+
+
+def _withdrawn(connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    """Tell the withdrawn results by system and reason, then the lines that fit no result."""
+    yield from _counted(
+        connection,
+        "withdrawn results (kept, in no other table)",
+        """
+        select
+            concat_ws(
+                ' ', result.round_key, result.division, result.submitter, result.platform,
+                '(' || result.entry_id || ')'
+            )
+            || ': ' || withdrawal.reason
+            || coalesce(', reported ' || withdrawal.reported_on, '')
+            || ' (' || withdrawal.source || ')' as what,
+            count(*) as rows
+        from main.results as result
+        inner join staging.withdrawals as withdrawal on result.result_key = withdrawal.result_key
+        group by all
+        order by what
+        """,
+    )
+    yield from _counted(
+        connection,
+        "withdrawals that fit no result",
+        """
+        select
+            concat_ws(
+                ' ', line.round_key, line.division, line.submitter_directory, line.platform,
+                line.model_used, line.scenario
+            ) as what,
+            count(*) as rows
+        from staging.withdrawn_results as line
+        anti join main.results as result
+            on
+                line.round_key = result.round_key
+                and line.division = result.division
+                and line.submitter_directory = result.submitter_directory
+                and line.platform = result.platform
+                and result.model_used = coalesce(line.model_used, result.model_used)
+                and result.scenario is not distinct from coalesce(line.scenario, result.scenario)
+        where line.round_key in (select known.round_key from main.results as known)
+        group by all
+        order by what
+        """,
     )
 
 

@@ -47,6 +47,7 @@ VOCABULARIES = {
     "accelerator_products": "accelerator_products",
     "benchmarks": "benchmarks",
     "compatibility": "compatibility",
+    "withdrawn_results": "withdrawn_results",
 }
 """Inner tables that are vocabulary files, and the files' names."""
 
@@ -389,5 +390,12 @@ def _vocabulary_frame(name: str, file: str) -> pl.DataFrame:
     columns = {}
     for column, dtype in schema.items():
         text = pl.Series(column, [line[column] or None for line in lines], dtype=pl.String)
-        columns[column] = text.str.split("|") if dtype == pl.List(pl.String) else text.cast(dtype)
+        columns[column] = _typed(text, dtype)
     return pl.DataFrame(columns)
+
+
+def _typed(text: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return a vocabulary file's column as its declared type: lists by `|`, days as in ISO 8601."""
+    if dtype == pl.List(pl.String):
+        return text.str.split("|")
+    return text.str.to_date("%Y-%m-%d") if dtype == pl.Date else text.cast(dtype)

@@ -11,14 +11,20 @@ from typing import Any
 
 from pipeline.schema.tables import Table, public_tables
 
-ATTRIBUTION = (
+SOURCE = (
     "Results: MLPerf® benchmarks of MLCommons, retrieved from the mlcommons organisation's results "
     "repositories. Ratios, gains and per-accelerator values are derived metrics, not verified by "
-    "MLCommons Association. The MLPerf name and logo are registered and unregistered trademarks of "
-    "MLCommons Association in the United States and other countries. All rights reserved. "
-    "Unauthorized use strictly prohibited. See www.mlcommons.org for more information."
+    "MLCommons Association."
+)
+
+LEGEND = (
+    "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association "
+    "in the United States and other countries. All rights reserved. Unauthorized use strictly "
+    "prohibited. See www.mlcommons.org for more information."
 )
 """Trademark legend: results messaging guidelines of mlcommons/policies, section 3.2."""
+
+ATTRIBUTION = f"{SOURCE} {LEGEND}"
 
 LICENCE = {
     "name": "Apache-2.0",

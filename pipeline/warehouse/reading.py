@@ -3,6 +3,9 @@
 Belongs here: the read-only connection and its locks. How an answer is shown is ``export``'s task.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import duckdb
 
 from pipeline.errors import RoundtableError
@@ -30,3 +33,19 @@ def open_database(warehouse: Warehouse) -> duckdb.DuckDBPyConnection:
             f"{warehouse.database}: cannot be opened ({error}). Run: roundtable build --full"
         ) from error
     return connection
+
+
+@contextmanager
+def open_for_own_queries(warehouse: Warehouse) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the current release's database for queries that rely on this version's tables.
+
+    Raises:
+        RoundtableError: there is no warehouse yet, or another version made it.
+    """
+    with open_database(warehouse) as connection:
+        try:
+            yield connection
+        except (duckdb.BinderException, duckdb.CatalogException) as error:
+            raise RoundtableError(
+                f"{warehouse.database}: made by another version. Run: roundtable build"
+            ) from error

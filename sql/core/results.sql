@@ -1,5 +1,7 @@
 -- Every published result, of all rounds, canonical names beside the published ones.
 -- Grain: round_key, division, submitter_directory, platform, model_used, scenario, metric.
+-- is_withdrawn: listed as withdrawn now, whatever an earlier build said; such a result stays here, and no
+-- other model counts it.
 -- scaling_factor, repeats_result_key: from the runs; the same ones were submitted again if all of them
 -- started at the same millisecond and took as long, whatever else their logs say (F42).
 -- Ties: of results with the same runs the one of the earliest round is the first, then by its directories.
@@ -31,10 +33,12 @@ scored as (
 select
     result.* replace (
         coalesce(scored.scaling_factor, result.scaling_factor) as scaling_factor,
-        nullif(scored.first_result_key, result.result_key) as repeats_result_key
+        nullif(scored.first_result_key, result.result_key) as repeats_result_key,
+        withdrawal.result_key is not null as is_withdrawn
     )
 from staging.results as result
 left join scored on result.result_key = scored.result_key
+left join staging.withdrawals as withdrawal on result.result_key = withdrawal.result_key
 order by
     result.suite, string_split(result.round, '.')[1]::integer, string_split(result.round, '.')[2]::integer,
     result.division, result.submitter_directory, result.platform, result.model_used, result.scenario,

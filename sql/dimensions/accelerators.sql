@@ -22,8 +22,8 @@ with spellings as (
     select
         result.accelerator,
         result.accelerator_as_published as spelling
-    from staging.results as result
-    where result.is_withdrawn is not true
+    from main.results as result
+    where not result.is_withdrawn
 ),
 
 names as (
@@ -74,9 +74,9 @@ counted as (
         arg_max(result.round_key, release_order.place) as last_round_key,
         count(distinct result.round_key) as rounds,
         count(*) as results
-    from staging.results as result
+    from main.results as result
     inner join release_order on result.round_key = release_order.round_key
-    where result.is_withdrawn is not true
+    where not result.is_withdrawn
     group by result.accelerator
 )
 

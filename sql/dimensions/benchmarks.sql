@@ -12,9 +12,9 @@ with counted as (
         arg_max(result.round_key, round.position) as last_round_key,
         count(distinct result.round_key) as rounds,
         count(*) as results
-    from staging.results as result
+    from main.results as result
     inner join staging.rounds as round on result.round_key = round.round_key
-    where result.is_withdrawn is not true
+    where not result.is_withdrawn
     group by result.suite, result.benchmark
 )
 

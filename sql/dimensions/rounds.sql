@@ -14,8 +14,8 @@ with counted as (
         count(distinct row(result.submitter_directory, result.platform)) as systems,
         -- in the order of the alphabet: published table, results page, submission logs
         min(result.source_kind) as best_source_kind
-    from staging.results as result
-    where result.is_withdrawn is not true
+    from main.results as result
+    where not result.is_withdrawn
     group by result.round_key
 ),
 

@@ -19,8 +19,8 @@ with spellings as (
         result.submitter_as_published as spelling,
         result.organisations,
         false as is_known
-    from staging.results as result
-    where result.is_withdrawn is not true
+    from main.results as result
+    where not result.is_withdrawn
 ),
 
 names as (
@@ -48,9 +48,9 @@ counted as (
         arg_max(result.round_key, release_order.place) as last_round_key,
         count(distinct result.round_key) as rounds,
         count(*) as results
-    from staging.results as result
+    from main.results as result
     inner join release_order on result.round_key = release_order.round_key
-    where result.is_withdrawn is not true
+    where not result.is_withdrawn
     group by result.submitter
 )
 

@@ -457,6 +457,7 @@ reconciled as (
 
     select carried.*
     from staging.reconciliation as carried
+    anti join staging.withdrawals as withdrawal on carried.result_key = withdrawal.result_key
     where
         (
             select count(*) from at_hand

@@ -23,7 +23,7 @@ with categorised as (
         case when result.lower_is_better then 1 / nullif(result.value, 0) else result.value end as score
     from main.results as result
     inner join main.rounds as round on result.round_key = round.round_key
-    where round.is_complete and result.is_withdrawn is not true
+    where round.is_complete and not result.is_withdrawn
 ),
 
 -- A line written twice must not double results.

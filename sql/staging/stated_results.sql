@@ -33,7 +33,7 @@ select
     source,
     result_key,
     source = 'published table' or count(*) over (partition by result_key) = 1 as is_subject,
-    coalesce(bool_or(is_withdrawn) over (partition by result_key), false) as is_withdrawn,
+    result_key in (select withdrawal.result_key from staging.withdrawals as withdrawal) as is_withdrawn,
     round_key,
     division,
     string_split(category, ',') as categories,

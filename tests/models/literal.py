@@ -1,6 +1,7 @@
 """Literal inner tables for tests of the models: one result, and what surrounds it, by default."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -34,6 +35,7 @@ def result(key: str, round: str = "6.0", value: float = 100.0, **given: Any) -> 
         "processor": "EPYC 1",
         "processors_per_node": 2,
         "benchmark": "llm",
+        "model_used": given.get("benchmark", "llm"),
         "benchmark_family": given.get("benchmark", "llm"),
         "scenario": "Offline",
         "value": value,
@@ -43,7 +45,6 @@ def result(key: str, round: str = "6.0", value: float = 100.0, **given: Any) -> 
         "is_heterogeneous": False,
         "is_inferred": False,
         "is_accuracy_copy": False,
-        "is_withdrawn": False,
         "source_kind": "published table",
     } | given
 
@@ -64,11 +65,12 @@ def tables(
     compatibility: Iterable[Line] | None = None,
     partial: Iterable[str] = (),
     unreviewed: Iterable[str] = (),
+    withdrawn: Iterable[Line] = (),
 ) -> Mapping[str, pl.DataFrame]:
     """Return the inner tables: the results, their rounds, and what is said of these.
 
     All rounds are compatible unless ``compatibility`` says which are; ``partial`` and
-    ``unreviewed`` are round keys.
+    ``unreviewed`` are round keys, and ``withdrawn`` are lines that ``withdrawal`` makes.
     """
     lines = list(results)
     versions = {(line["suite"], line["round"]) for line in lines}
@@ -105,7 +107,21 @@ def tables(
             }
             for suite, round in rounds
         ),
+        "withdrawn_results": _frame(withdrawn),
     }
+
+
+def withdrawal(platform: str, round_key: str = "inference-6.0", **given: Any) -> Line:
+    """Return a line that withdraws all of Acme's closed results on a platform."""
+    return {
+        "round_key": round_key,
+        "division": "closed",
+        "submitter_directory": "Acme",
+        "platform": platform,
+        "reported_on": date(2026, 5, 1),
+        "reason": "withdrawn by the submitter",
+        "source": "results page",
+    } | given
 
 
 def compatible(round: str, group: str = "1", **given: Any) -> Line:

@@ -9,7 +9,7 @@ from pipeline.claims.facts import FACTS, RESULT
 from pipeline.claims.reading import read_claims
 from pipeline.warehouse.models import TableName, models
 from tests.conftest import Made, ModelRunner
-from tests.models.literal import CPU_ONLY, LATENCY, Line, compatible, result, tables
+from tests.models.literal import CPU_ONLY, LATENCY, Line, compatible, result, tables, withdrawal
 
 Auditor = Callable[..., Made]
 
@@ -141,9 +141,13 @@ def test_only_what_agrees_is_paired(audit: Auditor) -> None:
         result("b open", **B1, division="open"),
         result("b edge", **B1, category="edge"),
         result("b copy", **B1, is_accuracy_copy=True),
-        result("b withdrawn", **B1, is_withdrawn=True),
+        result("b withdrawn", **B1),
     ]
-    made = audit(RATIO + 'claimed = "1.0x"', results)
+    made = audit(
+        RATIO + 'claimed = "1.0x"',
+        results,
+        withdrawn=[withdrawal("b withdrawn", submitter_directory="Borealis")],
+    )
     assert told(made, "verdict, comparators, finding") == (
         NOT_CHECKABLE,
         0,

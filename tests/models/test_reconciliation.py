@@ -3,7 +3,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from tests.conftest import Made, ModelRunner
-from tests.models.literal import Line, result, tables
+from tests.models.literal import Line, result, tables, withdrawal
 
 TABLE, PAGE, LOGS = "published table", "results page", "submission logs"
 Difference = tuple[str, str, str, str, str | None, str | None, str | None]
@@ -48,6 +48,7 @@ def reconciled(
     on_page: Iterable[Line] = (),
     in_logs: Iterable[Line] = (),
     carried: Iterable[Line] = (),
+    withdrawn: Iterable[Line] = (),
 ) -> Made:
     """Run the models over what each source says, with eight accelerators in each node."""
     per_node = {"accelerators_per_node": 8}
@@ -56,7 +57,7 @@ def reconciled(
         "page_cells": list(on_page),
         "reconciliation": list(carried),
     }
-    given = tables([per_node | line for line in in_table])
+    given = tables([per_node | line for line in in_table], withdrawn=withdrawn)
     return run_models(
         **given,
         **{
@@ -523,11 +524,14 @@ def test_a_repeated_result_without_ids_or_logs_is_told_and_not_settled(
 
 
 def test_a_withdrawn_result_and_its_cell_appear_nowhere(run_models: ModelRunner) -> None:
+    """a: in the table; c: in the logs only; carried: found by an earlier build."""
     made = reconciled(
         run_models,
-        [published("a", is_withdrawn=True), published("b", 5.0, system_name="Two")],
+        [published("a"), published("b", 5.0, system_name="Two")],
         [cell("a", "150"), cell("b", "5", system_name="Two")],
-        [logged("a", 140.0), logged("b", 5.0, system_name="Two")],
+        [logged("a", 140.0), logged("b", 5.0, system_name="Two"), logged("c", system_name="Three")],
+        [{"round_key": "inference-5.1", "result_key": "a", "source_a": PAGE, "source_b": LOGS}],
+        [withdrawal("a"), withdrawal("c")],
     )
     assert differences(made) == []
 

@@ -1,7 +1,15 @@
 import pytest
 
 from tests.conftest import ModelRunner, rows
-from tests.models.literal import CPU_ONLY, LATENCY, TRAINING, compatible, result, tables
+from tests.models.literal import (
+    CPU_ONLY,
+    LATENCY,
+    TRAINING,
+    compatible,
+    result,
+    tables,
+    withdrawal,
+)
 
 ANY = "from records where scope = 'any count'"
 
@@ -200,11 +208,12 @@ def test_inferred_and_withdrawn_results_and_incomplete_rounds_set_no_record(
     results = [
         result("a", "5.1", 100.0),
         result("b", "5.1", 900.0, is_inferred=True),
-        result("c", "5.1", 800.0, is_withdrawn=True),
+        result("c", "5.1", 800.0),
         result("d", "6.0", 700.0),
         result("e", "6.1", 200.0, is_inferred=None),
     ]
-    made = run_models(**tables(results, partial=["inference-6.0"]))
+    withdrawn = [withdrawal("c", "inference-5.1")]
+    made = run_models(**tables(results, partial=["inference-6.0"], withdrawn=withdrawn))
     found = made.sql(f"select result_key, improvement, differences {ANY}")
     assert found.fetchall() == [("a", None, []), ("e", 2.0, ["inferred not known"])]
 

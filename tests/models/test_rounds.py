@@ -17,28 +17,6 @@ def test_a_round_with_a_partial_file_is_in_no_mart(run_models: ModelRunner) -> N
     assert rows(made, "select count(*) as n from results")[0]["n"] == 4
 
 
-def test_a_withdrawn_result_is_in_no_mart_and_counts_nowhere(run_models: ModelRunner) -> None:
-    gone = {"is_withdrawn": True, "benchmark": "gone", "submitter": "Gone"}
-    results = [
-        result("a", "5.1"),
-        result("b", "6.0"),
-        result("c", "5.1", **gone),
-        result("d", "6.0", **gone),
-        result("e", "6.0", **gone, accelerator="B1", accelerator_vendor="Borealis"),
-    ]
-    made = run_models(**tables(results))
-    for mart in MARTS:
-        named = (
-            "benchmark = 'gone' or accelerator_b = 'B1'"
-            if mart == "vendor_ratios"
-            else ("benchmark = 'gone'")
-        )
-        assert rows(made, f"select * from {mart} where {named}") == []
-    counts = rows(made, "select results, submitters from rounds order by position")
-    assert counts == [{"results": 1, "submitters": 1}] * 2
-    assert rows(made, "select submitter from submitters") == [{"submitter": "Acme"}]
-
-
 def test_an_unreviewed_round_is_complete_from_a_quarter_of_the_last_reviewed_one_on(
     run_models: ModelRunner,
 ) -> None:

@@ -1,8 +1,10 @@
 from collections import defaultdict
+from datetime import date
 
 import pytest
 
 from pipeline.normalise.vocabulary import FOLDER, entries
+from pipeline.rounds import ROUND_KEY
 
 ALIASES = [("submitters", "submitter"), ("accelerators", "accelerator")]
 
@@ -44,3 +46,10 @@ def test_unit_corrections_use_labels_that_are_known() -> None:
     labels = {line["unit_as_published"] for line in entries("units")}
     for line in entries("unit_corrections"):
         assert {line["unit_as_published"], line["unit_label"]} <= labels
+
+
+def test_a_withdrawal_names_a_round_its_system_a_day_and_a_reason() -> None:
+    for line in entries("withdrawn_results"):
+        assert ROUND_KEY.fullmatch(line["round_key"])
+        assert all(line[name] for name in ("division", "submitter_directory", "platform", "reason"))
+        assert date.fromisoformat(line["reported_on"])
