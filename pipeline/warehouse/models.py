@@ -172,9 +172,8 @@ def tables_read(sql: str, file: Path) -> frozenset[TableName]:
     Raises:
         ModelFault: it is not a single select, or reads a table without naming its schema.
     """
-    with duckdb.connect() as connection:
-        answer = connection.execute("select json_serialize_sql($1)", [sql]).fetchall()[0][0]
-    tree = json.loads(answer)
+    parser = _parser().cursor()
+    tree = json.loads(parser.execute("select json_serialize_sql($1)", [sql]).fetchall()[0][0])
     if tree.get("error"):
         raise ModelFault(f"{file.name}: not a single select: {tree.get('error_message')}")
     nodes = list(_nodes(tree))
@@ -190,12 +189,21 @@ def tables_read(sql: str, file: Path) -> frozenset[TableName]:
     return frozenset(TableName(schema, name) for schema, name in read if schema)
 
 
+@cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    """Return a database that only parses; opening one for each model would take longer."""
+    return duckdb.connect()
+
+
 def _nodes(tree: object) -> Iterable[dict[str, Any]]:
-    if isinstance(tree, dict):
-        yield tree
-    children = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    for child in children:
-        yield from _nodes(child)
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
 
 
 def _cte_entries(node: dict[str, Any]) -> Iterable[dict[str, Any]]:

@@ -64,7 +64,7 @@ def _write_database(
     An inner table that a public one repeats is left out, as is the last warehouse.
     """
     with duckdb.connect(database) as connection:
-        connection.execute("create schema staging; create schema source")
+        connection.execute("begin; create schema staging; create schema source")
         for table, file in sorted(tables.items()):
             is_public = table.name.removeprefix("former_") in public_tables()
             if table.schema == "staging" and is_public:
@@ -74,17 +74,19 @@ def _write_database(
             connection.execute(f"create table {table} as select * from source.{table.name}")
             connection.execute(f"drop view source.{table.name}")
             _comment(connection, table)
-        connection.execute("drop schema source")
-        connection.execute("checkpoint")
+        connection.execute("drop schema source; commit; checkpoint")
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, table: TableName) -> None:
     declared = (public_tables() if table.schema == "main" else staging_tables()).get(table.name)
     if declared is None:
         return
-    connection.execute(f"comment on table {table} is {_text(declared.meaning)}")
-    for column in declared.columns:
-        connection.execute(f'comment on column {table}."{column.name}" is {_text(column.comment)}')
+    comments = [f"comment on table {table} is {_text(declared.meaning)}"]
+    comments += [
+        f'comment on column {table}."{column.name}" is {_text(column.comment)}'
+        for column in declared.columns
+    ]
+    connection.execute("; ".join(comments))
 
 
 def _text(value: str) -> str:

@@ -18,36 +18,32 @@
 -- Tie rule: of equal best results the one with the lowest entry_id (null last), then the lowest result_key.
 with uniform as (
     select
-        result.suite,
-        result.category,
-        result.result_key,
-        result.nodes,
-        result.accelerators,
-        min(
-            struct_pack(
-                size := case when result.suite = 'training' then result.accelerators else result.nodes end,
-                shape :=
-                    case
-                        when result.suite = 'training' then result.nodes
-                        when result.nodes = 1 then -result.accelerators
-                        else result.accelerators
-                    end,
-                best_first := result.best_first
-            )
-        ) over (
-            partition by
-                result.round_key,
-                result.category,
-                result.submitter,
-                result.accelerator,
-                result.division,
-                result.benchmark,
-                result.accuracy_target,
-                result.scenario,
-                result.unit
-        ) as base
+        result.*,
+        case when result.suite = 'training' then result.accelerators else result.nodes end as size,
+        case
+            when result.suite = 'training' then result.nodes
+            when result.nodes = 1 then -result.accelerators
+            else result.accelerators
+        end as shape
     from staging.comparable_results as result
     where result.accelerators > 0 and result.nodes > 0 and not result.is_heterogeneous
+),
+
+smallest as (
+    select
+        round_key,
+        category,
+        submitter,
+        accelerator,
+        division,
+        benchmark,
+        accuracy_target,
+        scenario,
+        unit,
+        min(struct_pack(size := size, shape := shape, best_first := best_first)) as base
+    from uniform
+    group by all
+    having max(size) > min(size)
 ),
 
 -- "A (x32), B (x16)" and "A (x8) and B (x8)": a product and its number each, spelled as published.
@@ -109,39 +105,48 @@ wanted_parts as (
     group by all
 ),
 
+-- Materialized, or all results would be paired before the few that have parts are picked.
+mixed as materialized (
+    select
+        wanted.accelerator as wanted_accelerator,
+        wanted.accelerators as wanted_accelerators,
+        cluster.*
+    from wanted_parts as wanted
+    inner join staging.comparable_results as cluster
+        on wanted.result_key = cluster.result_key and wanted.category is not distinct from cluster.category
+),
+
 chosen_parts as (
     select
-        cluster.result_key,
-        cluster.category,
-        wanted.accelerator,
-        wanted.accelerators,
+        mixed.result_key,
+        mixed.category,
+        mixed.wanted_accelerator as accelerator,
+        mixed.wanted_accelerators as accelerators,
         min(
             struct_pack(
-                is_anothers := part.submitter <> cluster.submitter,
+                is_anothers := part.submitter <> mixed.submitter,
                 fewer := -part.accelerators,
                 best_first := part.best_first
             )
         ) as chosen
-    from wanted_parts as wanted
-    inner join staging.comparable_results as cluster
-        on wanted.result_key = cluster.result_key and wanted.category is not distinct from cluster.category
+    from mixed
     inner join staging.comparable_results as part
         on
-            cluster.round_key = part.round_key
-            and cluster.category is not distinct from part.category
-            and cluster.division = part.division
-            and cluster.benchmark = part.benchmark
-            and cluster.accuracy_target is not distinct from part.accuracy_target
-            and cluster.scenario is not distinct from part.scenario
-            and cluster.unit = part.unit
-            and wanted.accelerator = part.accelerator
+            mixed.round_key = part.round_key
+            and mixed.category is not distinct from part.category
+            and mixed.division = part.division
+            and mixed.benchmark = part.benchmark
+            and mixed.accuracy_target is not distinct from part.accuracy_target
+            and mixed.scenario is not distinct from part.scenario
+            and mixed.unit = part.unit
+            and mixed.wanted_accelerator = part.accelerator
     where
         part.nodes = 1
         and part.accelerators > 0
-        and wanted.accelerators % part.accelerators = 0
+        and mixed.wanted_accelerators % part.accelerators = 0
         and (
-            part.submitter = cluster.submitter
-            or list_has_any(part.organisations, cluster.organisations)
+            part.submitter = mixed.submitter
+            or list_has_any(part.organisations, mixed.organisations)
         )
     group by all
 ),
@@ -151,12 +156,21 @@ comparisons as (
     select
         uniform.result_key,
         uniform.category,
-        uniform.base.best_first.result_key as base_key,
+        smallest.base.best_first.result_key as base_key,
         1 as times
     from uniform
-    where
-        case when uniform.suite = 'training' then uniform.accelerators else uniform.nodes end
-        > uniform.base.size
+    inner join smallest
+        on
+            uniform.round_key = smallest.round_key
+            and uniform.category is not distinct from smallest.category
+            and uniform.submitter = smallest.submitter
+            and uniform.accelerator = smallest.accelerator
+            and uniform.division = smallest.division
+            and uniform.benchmark = smallest.benchmark
+            and uniform.accuracy_target is not distinct from smallest.accuracy_target
+            and uniform.scenario is not distinct from smallest.scenario
+            and uniform.unit = smallest.unit
+            and uniform.size > smallest.base.size
 
     union all
 
