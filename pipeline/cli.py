@@ -164,13 +164,15 @@ def _conclude(stamp: dict[str, Any], database: str, strict: bool) -> int:
 
 
 @commands.command()
+@click.option("--json", "as_json", is_flag=True, help="Tell it as JSON.")
 @_debug_option
-def status() -> None:
+def status(as_json: bool) -> None:
     """Show each round's rows and freshness, then names to review, rejects and failed checks."""
-    from pipeline.export.status import status_lines
+    from pipeline.export.status import status_json, status_lines
     from pipeline.warehouse.layout import Warehouse
 
-    for line in status_lines(Warehouse(Settings.from_environment().home)):
+    warehouse = Warehouse(Settings.from_environment().home)
+    for line in [status_json(warehouse)] if as_json else status_lines(warehouse):
         click.echo(line)
 
 

@@ -198,6 +198,14 @@ def test_status_tells_rounds_and_what_needs_a_look(bundled: Roundtable) -> None:
     assert "failed checks: none" in told
 
 
+def test_status_tells_the_same_to_machines(bundled: Roundtable) -> None:
+    told = json.loads(bundled("status", "--json").out)
+    by_key = {line["round_key"]: line for line in told["rounds"]}
+    assert by_key["inference-6.0"]["results"] == 520
+    assert {line["kind"] for line in told["differences"]} > {"rounding", "rotated ids"}
+    assert told["failed_checks"] == []
+
+
 def test_status_sums_up_in_five_lines_how_the_sources_differ(bundled: Roundtable) -> None:
     told = bundled("status").out
     summary = told.partition("differences between sources: ")[2].partition("failed checks")[0]
