@@ -88,13 +88,15 @@ def build(
 ) -> int:
     """Fetch what changed, normalise, run models and checks, publish."""
     from pipeline.sources.choice import choose_source
+    from pipeline.warehouse.journal import journalled
     from pipeline.warehouse.layout import Warehouse
     from pipeline.warehouse.stamp import identity
 
     refresh = _round_keys(rounds)
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
-    with warehouse.lock(_say):
+    ran = {"source": source, "rounds": sorted(refresh or ()), "submissions": submissions}
+    with warehouse.lock(_say), journalled(warehouse, **ran):
         choice = choose_source(source, settings, _say, archives=submissions)
         offered = choice.source.round_keys() if choice.source else []
         _refuse_unknown(refresh, {*known_rounds(), *offered})

@@ -92,6 +92,21 @@ def test_faults_losses_and_corrections_of_a_table_one_after_the_other(
     assert roundtable.parquet() == before
 
 
+def test_every_build_leaves_a_line_of_what_it_did(roundtable: Roundtable, tmp_path: Path) -> None:
+    folder = source(tmp_path / "source")
+    for _ in range(2):
+        assert roundtable("build", "--source", folder).code == 0
+    source(folder, ROWS[:2])
+    assert roundtable("build", "--source", folder).code == 1
+    lines = (roundtable.home / "builds.jsonl").read_text(encoding="utf-8").splitlines()
+    told = [json.loads(line) for line in lines]
+    assert [line["outcome"] for line in told] == ["published", "nothing changed", "failed"]
+    assert told[0]["rows"]["results"] == 20
+    assert told[0]["bytes"] > 100_000
+    assert "Nothing was published" in told[2]["error"]
+    assert all(line["seconds"] >= 0 and line["peak_memory_bytes"] > 10**7 for line in told)
+
+
 def changes(roundtable: Roundtable) -> list[tuple[object, ...]]:
     query = "select change, field, value_before, value_after, platform from changes"
     told = json.loads(roundtable("query", query, "--format", "json").out)

@@ -12,6 +12,7 @@ from pipeline.orchestration.checks import all_checks
 from pipeline.settings import Settings
 from pipeline.sources.choice import choose_source
 from pipeline.warehouse.build import Build, Plan
+from pipeline.warehouse.journal import journalled
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.stamp import identity
 
@@ -24,7 +25,10 @@ def build_from_environment(context: dg.InitResourceContext) -> Iterator[Build]:
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
     say = context.log.info if context.log else print
-    with warehouse.lock(say):
+    with (
+        warehouse.lock(say),
+        journalled(warehouse, source="auto", run=context.run.run_id if context.run else None),
+    ):
         choice = choose_source("auto", settings, say)
         digest = identity("auto", choice.source, refresh=None, submissions=False)
         yield Build(warehouse, Plan(choice.source, choice.bundle, identity=digest), say)
