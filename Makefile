@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: build test lint dev bundle clean
+.PHONY: build test lint dev report picture bundle clean
 
 build: $(VENV)/.installed
 	$(BIN)/roundtable build
@@ -20,6 +20,15 @@ lint: $(VENV)/.lint
 
 dev: $(VENV)/.ui
 	DAGSTER_HOME=$(CURDIR) $(BIN)/dagster dev
+
+report: $(VENV)/.report
+	$(BIN)/roundtable report
+
+# Remakes the README's charts from the figures that come with the package.
+picture: $(VENV)/.report
+	ROUNDTABLE_HOME=$(CURDIR)/warehouse/picture $(BIN)/roundtable build --source bundled
+	ROUNDTABLE_HOME=$(CURDIR)/warehouse/picture $(BIN)/roundtable report --picture docs
+	rm -rf warehouse/picture
 
 # Remakes the figures that come with the package, from a folder of published tables and archives.
 bundle: $(VENV)/.installed
@@ -38,6 +47,10 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install -qq --editable .
 	touch $@
 
-$(VENV)/.test $(VENV)/.lint $(VENV)/.ui: $(VENV)/.%: $(VENV)/.installed
+$(VENV)/.report: $(VENV)/.installed
+	$(BIN)/python -m pip install -qq --editable '.[report]'
+	touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.ui: $(VENV)/.%: $(VENV)/.report
 	$(BIN)/python -m pip install -qq --group $*
 	touch $@

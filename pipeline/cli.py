@@ -295,12 +295,42 @@ def tables(name: str | None) -> None:
 @click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet")
 @_debug_option
 def export(folder: Path, format: str) -> None:
-    """Write the published tables to a folder, with the data package description."""
+    """Write the published tables to a folder, with descriptions and examples."""
     from pipeline.export.folder import export_tables
     from pipeline.warehouse.layout import Warehouse
 
     files = export_tables(Warehouse(Settings.from_environment().home), folder, format)
     click.echo(f"{folder}: {len(files)} files")
+
+
+@commands.command()
+@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default="report")
+@click.option(
+    "--picture",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the README's charts to this folder instead.",
+)
+@_debug_option
+def report(folder: Path, picture: Path | None) -> None:
+    """Write a site of charts and tables that opens from disk (to report/ if DIR is not given)."""
+    from pipeline.warehouse.layout import Warehouse
+
+    warehouse = Warehouse(Settings.from_environment().home)
+    try:
+        from pipeline.report.pictures import write_pictures
+        from pipeline.report.site import write_site
+    except ModuleNotFoundError as error:
+        raise RoundtableError(
+            f"The report needs {error.name}. Run: pip install 'roundtable[report]', "
+            "or in the repository: make report"
+        ) from error
+    if picture is not None:
+        for file in write_pictures(warehouse, picture):
+            click.echo(file)
+        return
+    files = write_site(warehouse, folder)
+    click.echo(f"{files[0]}: {len(files)} files")
 
 
 @commands.command()

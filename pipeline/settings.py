@@ -39,5 +39,11 @@ def sql_folder() -> Path:
     return installed if installed.is_dir() else REPOSITORY / "sql"
 
 
+def citation_file() -> Path:
+    """Return the file that tells how to cite, in the same two places."""
+    installed = PACKAGE / "CITATION.cff"
+    return installed if installed.is_file() else REPOSITORY / "CITATION.cff"
+
+
 def _address(variable: str, default: str) -> str:
     return (os.environ.get(variable) or default).rstrip("/")

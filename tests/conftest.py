@@ -38,6 +38,12 @@ class Made:
                 self._make(table)
         return self._connection.sql(query)
 
+    def all_tables(self) -> duckdb.DuckDBPyConnection:
+        """Run the models that no query has named yet; return what holds all tables."""
+        for table in models():
+            self._make(table)
+        return self._connection
+
     def _make(self, table: TableName) -> None:
         model = self._models.pop(table, None)
         if model is not None:
@@ -49,26 +55,26 @@ class Made:
 ModelRunner = Callable[..., Made]
 
 
+def models_over(**frames: pl.DataFrame) -> Made:
+    """Give the models over literal inner tables by name (``results=...``); others are empty.
+
+    The frames may have any subset of the declared columns; the others are null.
+    """
+    connection = duckdb.connect()
+    connection.execute("create schema staging")
+    for name, table in staging_tables().items():
+        empty = frame_schema(table).to_frame()
+        given = pl.concat([empty, frames.get(name, empty)], how="diagonal_relaxed")
+        connection.register("given", given.select(empty.columns))
+        connection.execute(f"create table staging.{name} as select * from given")
+        connection.unregister("given")
+    return Made(connection)
+
+
 @pytest.fixture
 def run_models() -> ModelRunner:
-    """Run models over literal inner tables; those not given are empty.
-
-    Returns a function that takes frames by name (``results=...``), in any subset of the declared
-    columns (the others are null), and gives what any table can be queried in.
-    """
-
-    def runner(**frames: pl.DataFrame) -> Made:
-        connection = duckdb.connect()
-        connection.execute("create schema staging")
-        for name, table in staging_tables().items():
-            empty = frame_schema(table).to_frame()
-            given = pl.concat([empty, frames.get(name, empty)], how="diagonal_relaxed")
-            connection.register("given", given.select(empty.columns))
-            connection.execute(f"create table staging.{name} as select * from given")
-            connection.unregister("given")
-        return Made(connection)
-
-    return runner
+    """Give the function that gives the models over literal inner tables."""
+    return models_over
 
 
 def rows(made: Made, query: str) -> list[Mapping[str, object]]:

@@ -105,6 +105,7 @@ def test_a_wrong_call_exits_with_2_and_says_why(
         ["status"],
         ["query", "select 1"],
         ["export", "out"],
+        ["report", "out"],
         ["cite", "6.0-0001"],
         ["compare", "mi355x", "b200"],
     ],

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.schema.tables import Table, public_tables
+from pipeline.schema.tables import Column, Table, public_tables
 
 SOURCE = (
     "Results: MLPerf® benchmarks of MLCommons, retrieved from the mlcommons organisation's results "
@@ -73,7 +73,7 @@ def _resource(table: Table, file: Path, folder: Path) -> dict[str, Any]:
             "fields": [
                 {
                     "name": column.name,
-                    "type": _TYPES[column.type],
+                    **_type(column, file.suffix),
                     "description": column.meaning,
                     **({"unit": column.unit} if column.unit else {}),
                 }
@@ -82,3 +82,9 @@ def _resource(table: Table, file: Path, folder: Path) -> dict[str, Any]:
             "primaryKey": list(table.key),
         },
     }
+
+
+def _type(column: Column, suffix: str) -> dict[str, str]:
+    if column.type == "varchar[]" and suffix == ".csv":
+        return {"type": "list", "delimiter": "|"}
+    return {"type": _TYPES[column.type]}
