@@ -31,6 +31,8 @@ def build_from_environment(context: dg.InitResourceContext) -> Iterator[Build]:
     ):
         choice = choose_source("auto", settings, say)
         digest = identity("auto", choice.source, refresh=None, submissions=False)
+        if _is_whole(context.run):
+            warehouse.fresh_build_folder()
         yield Build(warehouse, Plan(choice.source, choice.bundle, identity=digest), say)
 
 
@@ -63,6 +65,11 @@ def build_defs(
         # The default executor starts a process a step, which costs seconds each.
         executor=dg.in_process_executor,
     )
+
+
+def _is_whole(run: dg.DagsterRun | None) -> bool:
+    """Return whether a run makes everything, rather than going on from what another left."""
+    return run is None or (run.asset_selection is None and not run.is_resume_retry)
 
 
 def all_rounds(rounds: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,12 @@ import duckdb
 import pytest
 
 from pipeline.definitions import definitions
-from pipeline.orchestration.graph import JOB, all_rounds, build_defs
+from pipeline.orchestration.graph import (
+    JOB,
+    all_rounds,
+    build_defs,
+    build_from_environment,
+)
 from pipeline.rounds import known_rounds
 from pipeline.schema.tables import public_tables
 from pipeline.warehouse.models import inputs, models
@@ -60,3 +65,22 @@ def test_the_scheduled_job_builds_a_warehouse_without_network_or_secrets(
         if event.asset_key
     }
     assert {"raw_files", "figures", "warehouse", *public_tables()} <= materialized
+
+
+def test_a_whole_run_begins_anew_and_one_of_chosen_assets_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a check of an earlier run found must not be told of this one."""
+    monkeypatch.setenv("ROUNDTABLE_HOME", str(tmp_path))
+    for service in ("API", "RAW", "CODELOAD"):
+        monkeypatch.setenv(f"ROUNDTABLE_GITHUB_{service}", "http://127.0.0.1:9")
+    (tmp_path / "build").mkdir()
+    kept = tmp_path / "build" / "failed_checks.jsonl"
+    kept.write_text('"of an earlier run"\n', encoding="utf-8")
+    job = definitions().resolve_job_def(JOB)
+    chosen = [dg.AssetKey("raw_files")]
+    tags = all_rounds(list(known_rounds()))
+    assert job.execute_in_process(tags=tags, asset_selection=chosen).success
+    assert kept.exists()
+    with dg.build_resources({"build": build_from_environment}) as resources:
+        assert resources.build.failed_checks() == []
