@@ -88,24 +88,30 @@ def build(
 ) -> int:
     """Fetch what changed, normalise, run models and checks, publish."""
     from pipeline.sources.choice import choose_source
+    from pipeline.warehouse.failure import failure_kept
     from pipeline.warehouse.journal import journalled
     from pipeline.warehouse.layout import Warehouse
+    from pipeline.warehouse.scored import scored_rounds, without_table
     from pipeline.warehouse.stamp import identity
 
     refresh = _round_keys(rounds)
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
     ran = {"source": source, "rounds": sorted(refresh or ()), "submissions": submissions}
-    with warehouse.lock(_say), journalled(warehouse, **ran):
-        choice = choose_source(source, settings, _say, archives=submissions)
+    with failure_kept(warehouse), warehouse.lock(_say), journalled(warehouse, **ran):
+        scored = scored_rounds(warehouse) if source in ("auto", "github") else frozenset()
+        choice = choose_source(
+            source, settings, _say, archives=lambda key: submissions or key in scored
+        )
         offered = choice.source.round_keys() if choice.source else []
+        archives = frozenset(offered) if submissions else without_table(choice.source, scored)
         _refuse_unknown(refresh, {*known_rounds(), *offered})
-        digest = identity(source, choice.source, refresh, submissions)
+        digest = identity(source, choice.source, refresh, archives)
         if full or warehouse.stamp().get("identity") != digest:
             from pipeline.orchestration.run import run_build
             from pipeline.warehouse.build import Build, Plan
 
-            plan = Plan(choice.source, choice.bundle, refresh, submissions, digest)
+            plan = Plan(choice.source, choice.bundle, refresh, archives, digest)
             with _progress() as say:
                 run_build(Build(warehouse, plan, say), record)
         else:

@@ -4,7 +4,7 @@ Belongs here: the settings that the README documents. Nothing is read when modul
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
@@ -20,16 +20,18 @@ class Settings:
     github_raw: str
     github_codeload: str
     github_token: str | None
+    webhook: str | None = field(default=None, repr=False)
 
     @classmethod
     def from_environment(cls) -> "Settings":
-        """Read ROUNDTABLE_HOME, the three ROUNDTABLE_GITHUB_* addresses and GITHUB_TOKEN."""
+        """Read ROUNDTABLE_HOME, the ROUNDTABLE_GITHUB_* addresses, GITHUB_TOKEN and the webhook."""
         return cls(
             home=Path(os.environ.get("ROUNDTABLE_HOME") or "warehouse").absolute(),
             github_api=_address("ROUNDTABLE_GITHUB_API", "https://api.github.com"),
             github_raw=_address("ROUNDTABLE_GITHUB_RAW", "https://raw.githubusercontent.com"),
             github_codeload=_address("ROUNDTABLE_GITHUB_CODELOAD", "https://codeload.github.com"),
             github_token=os.environ.get("GITHUB_TOKEN") or None,
+            webhook=os.environ.get("ROUNDTABLE_WEBHOOK") or None,
         )
 
 

@@ -3,10 +3,12 @@
 Belongs here: what is asked of the tables. How it is told to a reader stands in ``status``.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 import duckdb
 
+from pipeline.warehouse.failure import last_failure
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.reading import open_for_own_queries
 
@@ -104,7 +106,7 @@ def standing(warehouse: Warehouse) -> dict[str, Any]:
     """Return the standing of the current release, as values that JSON can hold but for times.
 
     ``rounds`` and ``differences`` are lists of rows, every kind of ``_COUNTED`` is one of what and
-    rows, and ``failed_checks`` are texts.
+    rows, ``failed_checks`` are texts, and ``last_failure`` is None or that of a build since.
 
     Raises:
         RoundtableError: there is no warehouse yet, or another version made it.
@@ -115,7 +117,11 @@ def standing(warehouse: Warehouse) -> dict[str, Any]:
             **{kind: _rows(connection, query) for kind, query in _COUNTED.items()},
             "differences": _rows(connection, _DIFFERENCES),
         }
-    return told | {"failed_checks": warehouse.stamp().get("failed_checks", [])}
+    failure = last_failure(warehouse)
+    return told | {
+        "failed_checks": warehouse.stamp().get("failed_checks", []),
+        "last_failure": asdict(failure) if failure else None,
+    }
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:

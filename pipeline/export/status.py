@@ -23,12 +23,15 @@ TITLES = {
 
 
 def status_lines(warehouse: Warehouse) -> Iterator[str]:
-    """Return the status of the current release, line by line.
+    """Return the status of the current release, line by line, after a build that failed since.
 
     Raises:
         RoundtableError: there is no warehouse yet, or another version made it.
     """
     told = standing(warehouse)
+    if failure := told["last_failure"]:
+        step = f" at {failure['step']}" if failure["step"] else ""
+        yield printable(f"LAST BUILD FAILED {failure['when']}{step}: {' '.join(failure['error'])}")
     yield from _rounds(told["rounds"])
     for kind, title in TITLES.items():
         yield from _counted(title, told[kind])

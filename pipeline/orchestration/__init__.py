@@ -1,1 +1,1 @@
-"""The orchestrator's view of a build: assets, checks, schedule. Nothing else imports Dagster."""
+"""The orchestrator's view of a build: assets, checks, automation. Only this imports Dagster."""

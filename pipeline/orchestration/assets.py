@@ -5,6 +5,7 @@ Belongs here: thin assets that call one step of ``warehouse.build`` and report w
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,16 @@ import polars as pl
 from pipeline.orchestration.checks import asset_key, declared_checks, declared_results
 from pipeline.schema.tables import public_tables
 from pipeline.warehouse.build import Build
+from pipeline.warehouse.failure import forget_failure
 from pipeline.warehouse.models import Model, TableName, inputs, models
 from pipeline.warehouse.publish import publish
 
 READ, STAGING, PUBLISH = "read", "staging", "publish"
+
+FRESHNESS = dg.FreshnessPolicy.time_window(
+    warn_window=timedelta(days=7, hours=6), fail_window=timedelta(days=8)
+)
+"""Of the warehouse: a week's build may take hours where it reads an archive."""
 
 # Backfill policies are marked beta; the warning would stand before every build's output.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
@@ -127,6 +134,7 @@ def warehouse_asset() -> dg.AssetsDefinition:
     @dg.asset(
         deps=public,
         group_name=PUBLISH,
+        freshness_policy=FRESHNESS,
         kinds={"duckdb", "parquet"},
         required_resource_keys={"build"},
     )
@@ -136,6 +144,7 @@ def warehouse_asset() -> dg.AssetsDefinition:
         before = build.warehouse.stamp().get("rows", {})
         told = {"identity": build.plan.identity, "failed_checks": build.failed_checks()}
         stamp = publish(build.warehouse, build.tables(), told)
+        forget_failure(build.warehouse)
         lines = [
             {"table": name, "rows": rows, "before": before.get(name, 0)}
             for name, rows in stamp["rows"].items()

@@ -1,4 +1,4 @@
-"""Puts the graph together: assets, checks, job, schedule, and the resource they share.
+"""Puts the graph together: assets, checks, job, schedule, sensors, and the resource they share.
 
 Belongs here: ``build_defs``, which tests and the command line call with another build.
 """
@@ -9,31 +9,37 @@ import dagster as dg
 
 from pipeline.orchestration.assets import all_assets
 from pipeline.orchestration.checks import all_checks
+from pipeline.orchestration.sensors import failures, upstream_sensor
 from pipeline.settings import Settings
-from pipeline.sources.choice import choose_source
-from pipeline.warehouse.build import Build, Plan
+from pipeline.warehouse.build import Build
 from pipeline.warehouse.journal import journalled
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.stamp import identity
+from pipeline.warehouse.unattended import unattended_plan
 
 JOB = "build"
 
 
-@dg.resource
+ROUNDS = dg.Field(
+    [str],
+    default_value=[],
+    description="The rounds to refresh, such as training-6.0, each from its archive where it has "
+    "no published table; the others stay. Empty: all rounds.",
+)
+
+
+@dg.resource(config_schema={"rounds": ROUNDS})
 def build_from_environment(context: dg.InitResourceContext) -> Iterator[Build]:
     """Give the run a build of the default source, holding the warehouse until the run ends."""
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
     say = context.log.info if context.log else print
-    with (
-        warehouse.lock(say),
-        journalled(warehouse, source="auto", run=context.run.run_id if context.run else None),
-    ):
-        choice = choose_source("auto", settings, say)
-        digest = identity("auto", choice.source, refresh=None, submissions=False)
+    changed = frozenset(context.resource_config["rounds"])
+    run = context.run.run_id if context.run else None
+    ran = {"source": "auto", "rounds": sorted(changed), "run": run}
+    with warehouse.lock(say), journalled(warehouse, **ran):
         if _is_whole(context.run):
             warehouse.fresh_build_folder()
-        yield Build(warehouse, Plan(choice.source, choice.bundle, identity=digest), say)
+        yield Build(warehouse, unattended_plan(warehouse, settings, changed, say), say)
 
 
 def build_defs(
@@ -61,6 +67,7 @@ def build_defs(
         asset_checks=all_checks(),
         jobs=[job],
         schedules=[weekly],
+        sensors=[upstream_sensor(JOB, all_rounds(rounds)), failures],
         resources={"build": build},
         # The default executor starts a process a step, which costs seconds each.
         executor=dg.in_process_executor,

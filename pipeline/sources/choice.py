@@ -61,12 +61,16 @@ class OutOfReach:
 
 
 def choose_source(
-    mode: str, settings: Settings, say: Callable[[str], None], *, archives: bool = False
+    mode: str,
+    settings: Settings,
+    say: Callable[[str], None],
+    *,
+    archives: Callable[[str], bool] = lambda round_key: False,
 ) -> Choice:
     """Return the source for ``auto``, ``github``, ``bundled`` or a folder's path.
 
     GitHub is asked at once, so that what is stale or out of reach is known; for what it takes to
-    read ``archives`` only if they are wanted.
+    read a round's archive only if ``archives`` says of its key that it is wanted.
 
     Raises:
         UnusableCall: no such folder.
@@ -86,7 +90,9 @@ def choose_source(
     return Choice(folder, Bundle.AT_FAULT)
 
 
-def _github(settings: Settings, say: Callable[[str], None], mode: str, archives: bool) -> Source:
+def _github(
+    settings: Settings, say: Callable[[str], None], mode: str, archives: Callable[[str], bool]
+) -> Source:
     from pipeline.sources.github import GitHub
     from pipeline.sources.http import Unreachable
 

@@ -45,6 +45,9 @@ WORKERS = 6
 MAX_PAGES = 20
 """Of 100 repositories each; the organisation has some 200."""
 
+LOOK_PATIENCE_SECONDS = 15.0
+"""Of one request of ``commits``: who looks in every day can look again, and is given a minute."""
+
 MAX_API_BYTES = 16 * 2**20
 """A page of 100 repositories has 0.6 MB."""
 
@@ -94,7 +97,10 @@ class _Outcome:
 
 
 class GitHub:
-    """The tables that ``survey`` found. It does all the network work: call it first, and once."""
+    """The tables that ``survey`` found. It does all the network work: call it first, and once.
+
+    Who wants to know only whether anything has changed calls ``commits`` instead.
+    """
 
     def __init__(
         self, settings: Settings, say: Callable[[str], object] = lambda line: None
@@ -109,10 +115,11 @@ class GitHub:
         self.stale: dict[str, str] = {}
         """Why a round is not as upstream has it, by key; also rounds of which nothing is kept."""
 
-    def survey(self, *, archives: bool = False) -> None:
+    def survey(self, *, archives: Callable[[str], bool] = lambda round_key: False) -> None:
         """Ask for every round's table; where that fails, the last good one serves.
 
-        With ``archives`` also for the commits of rounds that have no table in any case.
+        Of rounds that have no table in any case, those whose ``archives`` are wanted are asked for
+        their commit.
 
         Raises:
             Unreachable: nothing can be had, neither now nor from an earlier survey.
@@ -135,6 +142,30 @@ class GitHub:
             if name not in listed and REPOSITORY.fullmatch(name):
                 self._take(_Outcome(name, table=self._last_good(name), problem=problem))
         self._refuse_nothing()
+
+    def commits(self) -> dict[str, str | None]:
+        """Return the newest commit of every results repository, by round; ask for nothing else.
+
+        It is None where a repository does not tell it; an empty one has none.
+
+        Raises:
+            Unreachable: the repositories cannot be listed, or none of them tells its commit.
+            UnusableCall: the service address or the token cannot be used.
+        """
+        with closing(Http(LOOK_PATIENCE_SECONDS)) as http:
+            service = _Service(http, self._settings)
+            listed = service.repositories()
+            with ThreadPoolExecutor(WORKERS) as pool:
+                heads = list(pool.map(partial(_head, service), listed))
+        told = [head for head in heads if isinstance(head, str)]
+        if not told:
+            problems = (head for head in heads if isinstance(head, Unreachable))
+            nothing = BadAnswer(self._settings.github_api, "lists no results", _CHECK_API)
+            raise next(problems, nothing)
+        return {
+            _round_key(name): head if isinstance(head, str) else None
+            for name, head in zip(listed, heads, strict=True)
+        }
 
     def round_keys(self) -> Sequence[str]:
         """Return the rounds that have a repository, in order; some of them have no table."""
@@ -176,10 +207,12 @@ class GitHub:
             raise self._unlisted
         return self._repositories
 
-    def _ask(self, service: "_Service", archives: bool, repository: str) -> _Outcome:
+    def _ask(
+        self, service: "_Service", archives: Callable[[str], bool], repository: str
+    ) -> _Outcome:
         # No training round has a table file.
         has_table = _round_key(repository).startswith("inference-")
-        if not (has_table or archives):
+        if not (has_table or archives(_round_key(repository))):
             return _Outcome(repository)
         commit = None
         try:
@@ -317,6 +350,13 @@ class _TableCheck:
         is_page = answer.content.lstrip().startswith(b"<")
         if is_page or answer.etag is None or refused != self._refused:
             raise ValueError("no table")
+
+
+def _head(service: _Service, repository: str) -> str | Unreachable:
+    try:
+        return service.head(repository)
+    except Unreachable as error:
+        return error
 
 
 @contextmanager

@@ -117,7 +117,8 @@ def origin(url: str) -> str:
 class Http:
     """Fetches for one command, from several threads; remembers which services gave out."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float | None = None) -> None:
+        """Take how many seconds one fetch may last, if other than ``PATIENCE_SECONDS``."""
         from requests import Session
         from requests.adapters import HTTPAdapter
 
@@ -126,6 +127,7 @@ class Http:
         self._session.headers["User-Agent"] = f"roundtable/{_version()}"
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
+        self._patience = PATIENCE_SECONDS if patience is None else patience
         self._answered = False
         self._given_up: dict[str, Unreachable] = {}
 
@@ -150,7 +152,7 @@ class Http:
 
         Raises:
             Unreachable: no connection, or no answer in time.
-            RateLimited: the service asks to wait longer than ``PATIENCE_SECONDS``.
+            RateLimited: the service asks to wait longer than patience lasts.
             BadAnswer: the service refuses, fails, sends more than ``limit`` bytes, or never sends
                 a complete body that ``verify`` accepts.
             UnusableCall: the address is not http(s), or the token is none.
@@ -191,7 +193,7 @@ class Http:
     def _persist(self, url: str, attempt_once: Callable[[float], T]) -> T:
         """Make as many attempts as it takes; each is told when patience ends."""
         service = origin(url)
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + self._patience
         attempt = 0
         while True:
             if error := self._given_up.get(service):

@@ -57,15 +57,15 @@ class Plan:
     """What a build reads.
 
     ``source`` is None for bundled figures only. ``refresh`` names the rounds to read again, all
-    others staying as they are in the last warehouse; None reads all. ``submissions`` reads the
-    submission archives too. ``identity`` is the digest of all that decides the outcome, kept with
-    the release.
+    others staying as they are in the last warehouse; None reads all. ``archives`` names the rounds
+    whose submission archive is read too. ``identity`` is the digest of all that decides the
+    outcome, kept with the release.
     """
 
     source: Source | None
     bundle: Bundle
     refresh: frozenset[str] | None = None
-    submissions: bool = False
+    archives: frozenset[str] = frozenset()
     identity: str = ""
 
 
@@ -85,7 +85,7 @@ class Build:
         """The known rounds, and any that the source, the bundle or the last warehouse has."""
         keys = set(self._bundled_keys) if self.plan.bundle is Bundle.ALWAYS else set()
         if self.plan.source is not None:
-            keys |= set(self.plan.source.round_keys())
+            keys |= {*self.plan.source.round_keys(), *self.plan.archives}
         if self.plan.refresh is not None:
             keys |= set(_round_keys(self.warehouse.parquet))
         return rounds_by_key(keys)
@@ -127,7 +127,7 @@ class Build:
 
     def _archive(self, round_key: str) -> Archive | None:
         """Return the round's archive if it is to be read."""
-        if self.plan.source is None or not self.plan.submissions:
+        if self.plan.source is None or round_key not in self.plan.archives:
             return None
         return self.plan.source.archive(round_key)
 
@@ -190,6 +190,8 @@ class Build:
         if figures is not None:
             return figures
         reason = self._unreachable.get(round_key)
+        if reason is None and round_key in self.plan.archives:
+            reason = "its archive is out of reach"
         if reason is not None:
             return self._served_instead(round_key, reason)
         return self._bundled(round_key) if self.plan.bundle is Bundle.ALWAYS else Figures.of()
@@ -257,7 +259,7 @@ class Build:
             return figures
         with_page = pl.any_horizontal(pl.col("source_a", "source_b") == Kind.PAGE.value)
         with_logs = pl.any_horizontal(pl.col("source_a", "source_b") == Kind.LOGS.value)
-        wanted = with_page if self.plan.submissions else with_page & ~with_logs
+        wanted = with_page if round_key in self.plan.archives else with_page & ~with_logs
         return replace(figures, reconciliation=bundled.reconciliation.filter(wanted))
 
     def _is_refreshed(self, round_key: str) -> bool:

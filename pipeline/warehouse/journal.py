@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from pipeline.warehouse.failure import without_secrets
 from pipeline.warehouse.layout import Warehouse
 
 JOURNAL = "builds.jsonl"
@@ -25,7 +26,7 @@ def journalled(warehouse: Warehouse, **ran: Any) -> Iterator[None]:
 
     ``outcome`` is published, nothing changed or failed, by what became of the release; ``rows`` are
     by table and ``bytes`` the size of the release. Seconds and peak memory are this process's. A
-    journal that cannot be written fails no build.
+    journal that cannot be written fails no build, and no secret is in it.
     """
     began, before = time.monotonic(), warehouse.release
     line: dict[str, Any] = {"at": datetime.now(UTC).isoformat(timespec="seconds"), **ran}
@@ -33,7 +34,7 @@ def journalled(warehouse: Warehouse, **ran: Any) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        line |= {"outcome": "failed", "error": str(error)[:LONGEST_ERROR]}
+        line |= {"outcome": "failed", "error": without_secrets(str(error))[:LONGEST_ERROR]}
         raise
     finally:
         after = warehouse.release

@@ -11,6 +11,7 @@ has open, and a build killed at any instant leaves ``current`` where it was.
     releases/<number>/{roundtable.duckdb, parquet/, stamp.json}
     snapshots/        raw bytes by their SHA-256
     build/            what the running build has made so far
+    last_failure.json why the last build failed, if it did (see ``failure``)
 
 No data library is imported here: the check whether there is anything to do comes before them.
 """

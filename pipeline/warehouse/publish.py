@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from pipeline.schema.tables import public_tables, staging_tables
+from pipeline.sources.files import Kind
 from pipeline.warehouse.datapackage import ATTRIBUTION, LICENCE, write_datapackage
 from pipeline.warehouse.layout import DATABASE, PARQUET, Warehouse
 from pipeline.warehouse.models import TableName, over, view, write_parquet
@@ -23,8 +24,8 @@ def publish(
 ) -> dict[str, Any]:
     """Assemble a release and make it the current one; return its stamp.
 
-    The stamp is the one given with what the release holds: rows by table, stale rounds, and how
-    many warnings nobody has reviewed.
+    The stamp is the one given with what the release holds: rows by table, stale rounds, rounds
+    scored from GitHub's archives, and how many warnings nobody has reviewed.
     """
     prepared = warehouse.build / "release"
     shutil.rmtree(prepared, ignore_errors=True)
@@ -106,10 +107,16 @@ def _summary(files: Mapping[str, Path]) -> dict[str, Any]:
         new_warnings = connection.execute(
             "select count(*) from main.warnings where known_as is null"
         ).fetchall()[0][0]
+        scored = connection.execute(
+            "select distinct round_key from main.sources where kind = ? and origin = 'github' "
+            "order by all",
+            [Kind.LOGS.value],
+        ).fetchall()
         rounds = connection.execute("select count(distinct round_key) from main.results")
         return {
             "rows": rows,
             "stale": dict(stale),
+            "scored": [key for (key,) in scored],
             "new_warnings": new_warnings,
             "rounds": rounds.fetchall()[0][0],
         }

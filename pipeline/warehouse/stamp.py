@@ -9,6 +9,7 @@ import importlib.metadata
 from collections.abc import Iterable
 from pathlib import Path
 
+from pipeline.rounds import new_round
 from pipeline.settings import PACKAGE, sql_folder
 from pipeline.sources.files import Source
 
@@ -17,18 +18,21 @@ _ENGINES = ("duckdb", "polars")
 
 
 def identity(
-    mode: str, source: Source | None, refresh: Iterable[str] | None, submissions: bool
+    mode: str, source: Source | None, refresh: Iterable[str] | None, archives: Iterable[str]
 ) -> str:
-    """Return a digest of all that decides what a build's tables hold."""
-    archives = (
+    """Return a digest of all that decides what a build's tables hold.
+
+    ``archives`` are the rounds whose archive is read.
+    """
+    read = (
         archive
-        for key in (source.round_keys() if source is not None and submissions else ())
+        for key in sorted(archives, key=lambda key: new_round(key).order)
         if source is not None and (archive := source.archive(key))
     )
     parts = [
         mode,
         source.fingerprint() if source is not None else "",
-        *(f"{archive.name} {archive.identity}" for archive in archives),
+        *(f"{archive.name} {archive.identity}" for archive in read),
         ",".join(sorted(refresh)) if refresh is not None else "all rounds",
         *(f"{engine} {importlib.metadata.version(engine)}" for engine in _ENGINES),
         *_code_digests(PACKAGE),

@@ -113,7 +113,7 @@ def test_commits_of_rounds_without_a_table_are_asked_for_only_if_archives_are_wa
         assert github.archive("training-5.0") is None
         asked_before = asked(base)
         github = GitHub(Settings(home, f"{base}/api", f"{base}/raw", f"{base}/codeload", None))
-        github.survey(archives=True)
+        github.survey(archives=lambda key: True)
         archive = github.archive("training-5.0")
         assert archive is not None
         assert archive.commit == archive.identity

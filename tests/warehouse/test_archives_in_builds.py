@@ -63,7 +63,8 @@ class WithArchive(Offers):
 
 
 def figures(home: Path, source: WithArchive, bundle: Bundle = Bundle.NEVER) -> Figures:
-    build = Build(Warehouse(home), Plan(source, bundle, submissions=True), lambda text: None)
+    plan = Plan(source, bundle, archives=frozenset([KEY]))
+    build = Build(Warehouse(home), plan, lambda text: None)
     build.warehouse.fresh_build_folder()
     build.collect(KEY)
     return build.normalise(KEY)
