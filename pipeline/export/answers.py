@@ -9,6 +9,7 @@ import json
 import math
 import re
 import sys
+import unicodedata
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
@@ -16,7 +17,8 @@ from pipeline.export.attribution import attribution_lines
 
 FORMATS = ("table", "csv", "json", "parquet")
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+"""Unicode's categories of characters that show nothing, or change what is shown around them."""
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#])")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WIDEST = 10_000
@@ -36,8 +38,12 @@ class Relation(Protocol):
 
 
 def printable(text: str) -> str:
-    """Return the text with control and direction characters made visible."""
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """Return the text with control, format and direction characters written out."""
+    if text.isprintable():
+        return text
+    return "".join(
+        f"\\u{ord(char):04x}" if unicodedata.category(char) in _HIDDEN else char for char in text
+    )
 
 
 def escaped(text: str) -> str:

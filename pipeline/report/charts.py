@@ -16,8 +16,8 @@ import altair as alt
 import vl_convert
 from markupsafe import Markup, escape
 
+from pipeline.export.answers import printable
 from pipeline.report.figures import Row
-from pipeline.report.wording import visible
 
 INK = "currentColor"
 QUIET = "var(--quiet)"
@@ -88,7 +88,7 @@ def data(rows: Iterable[Row]) -> alt.InlineData:
 
 def plain(value: Any) -> Any:
     """Return a value as charts hold it: text harmless, all else as it is."""
-    return visible(value) if isinstance(value, str) else value
+    return printable(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def looks(names: Iterable[str], order: Sequence[str]) -> Looks:
     own = {name: at for at, name in enumerate(order[:6])}
     domain = sorted(set(names), key=lambda name: (own.get(name, 6), name))
     at = [own.get(name, 6) for name in domain]
-    shown = [visible(name) for name in domain]
+    shown = [printable(name) for name in domain]
     return Looks(
         alt.Scale(domain=shown, range=[SERIES[place] for place in at]),
         alt.Scale(domain=shown, range=[SHAPES[place] for place in at]),
@@ -120,7 +120,7 @@ def svg(chart: Any, title: str) -> Markup:
     size = "wide" if int(width) > _SMALL else "small"
     head = Markup('<svg class="{}" role="img" aria-label="{}" width="{}" height="{}" viewBox="{}">')
     tips = _TIP.sub(r' data-tip="\1"', body)
-    return head.format(size, visible(title), width, height, box) + Markup(tips)
+    return head.format(size, printable(title), width, height, box) + Markup(tips)
 
 
 def picture(chart: Any, title: str) -> str:
@@ -129,7 +129,7 @@ def picture(chart: Any, title: str) -> str:
     style = Path(__file__).with_name("assets").joinpath("colours.css").read_text(encoding="utf-8")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="{box}">\n<title>{escape(visible(title))}</title>\n'
+        f'viewBox="{box}">\n<title>{escape(printable(title))}</title>\n'
         f"<style>\n{style}\nsvg {{ background: var(--paper); }}\n</style>\n"
         f"{_TIP.sub('', body)}\n"
     )
@@ -148,7 +148,7 @@ def _draw(chart: Any) -> tuple[str, str, str, str]:
 
 def names(labels: Sequence[str]) -> alt.Y:
     """Return the axis of a chart whose rows have names, in the order given."""
-    return alt.Y("label:N", title=None, sort=[visible(label) for label in labels])
+    return alt.Y("label:N", title=None, sort=[printable(label) for label in labels])
 
 
 _LONGEST_NAME = 50

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline.errors import RoundtableError, UnusableCall
+from pipeline.export.answers import printable
 from pipeline.report import wording
 from pipeline.report.figures import Choice
 from pipeline.report.pages import (
@@ -122,5 +123,5 @@ def _finalize(value: Any) -> Any:
     if value is None:
         return wording.NOT_SHOWN
     if isinstance(value, str) and not isinstance(value, Markup):
-        return wording.visible(value)
+        return printable(value)
     return value

@@ -3,7 +3,6 @@
 Belongs here: names of rounds, number formats, and making published text harmless to look at.
 """
 
-import unicodedata
 from collections.abc import Iterable
 from datetime import date
 from urllib.parse import urlsplit
@@ -11,17 +10,7 @@ from urllib.parse import urlsplit
 NOT_SHOWN = "–"
 """Stands where the warehouse holds nothing."""
 
-_HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _HOSTS = ("github.com", "raw.githubusercontent.com", "codeload.github.com", "mlcommons.org")
-
-
-def visible(text: str) -> str:
-    """Return the text with control, format and direction characters written out."""
-    if text.isprintable():
-        return text
-    return "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _HIDDEN else char for char in text
-    )
 
 
 def linkable(address: str | None) -> str | None:

@@ -35,6 +35,11 @@ def test_a_terminal_gets_no_control_or_direction_characters() -> None:
     assert "a\\u001b[2J\\u202e" in out.getvalue()
 
 
+def test_hidden_characters_are_written_out_and_letters_of_any_script_are_not() -> None:
+    assert answers.printable("a\u202eb\u200f\n\x1b") == "a\\u202eb\\u200f\\u000a\\u001b"
+    assert answers.printable("Größe 漢字 ×") == "Größe 漢字 ×"
+
+
 def test_markup_in_a_name_is_shown_as_it_is() -> None:
     out = io.StringIO()
     answers.write_table(relation("select '[bold]x[/bold]' as x"), out)

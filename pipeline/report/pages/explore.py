@@ -7,9 +7,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.export.answers import printable
 from pipeline.report.figures import Column, Page, Row, Table
 from pipeline.report.reading import Published
-from pipeline.report.wording import linkable, round_name, visible
+from pipeline.report.wording import linkable, round_name
 
 _RESULTS = """
     with retrieved as (
@@ -103,7 +104,7 @@ def _rows(published: Published) -> list[dict[str, Any]]:
 
 
 def _options(rows: Sequence[Row], key: str) -> list[str]:
-    found = dict.fromkeys(visible(row[key]) for row in rows if row[key] is not None)
+    found = dict.fromkeys(printable(row[key]) for row in rows if row[key] is not None)
     return list(found) if key in ("suite", "round") else sorted(found, key=str.casefold)
 
 
@@ -129,7 +130,7 @@ def script(rows: Sequence[Row]) -> str:
 
 
 def _names(rows: Sequence[Row], column: Column) -> dict[str, Any]:
-    cells = ["" if row[column.key] is None else visible(row[column.key]) for row in rows]
+    cells = ["" if row[column.key] is None else printable(row[column.key]) for row in rows]
     names = sorted(set(cells), key=lambda name: (name.casefold(), name))
     place = {name: at for at, name in enumerate(names)}
     return _head(column) | {"names": names, "cells": [place[cell] for cell in cells]}
