@@ -3,8 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The versions of requirements.lock; its hashes are left out, which no editable install can have.
+PIP := $(BIN)/python -m pip install -qq --constraint $(VENV)/constraints.txt
 
-.PHONY: build test lint dev report picture bundle clean
+.PHONY: build test lint dev report picture bundle lock audit-dependencies clean
 
 build: $(VENV)/.installed
 	$(BIN)/roundtable build
@@ -37,20 +39,34 @@ bundle: $(VENV)/.installed
 	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/python -m pipeline.export.bundle
 	rm -rf warehouse/bundling
 
+# Pins all that pyproject.toml asks for. A pin that still fits stays: delete the file for the newest.
+lock: $(VENV)/.lock
+	$(BIN)/uv pip compile pyproject.toml --quiet --universal --all-extras \
+		$$($(BIN)/python -c 'import tomllib; print(*("--group=" + group for group in \
+			tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]))') \
+		--generate-hashes --no-header --no-annotate --output-file requirements.lock
+
+# Asks PyPI for known vulnerabilities of every pinned version. One it cannot tell of fails as well.
+audit-dependencies: $(VENV)/.lock
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock || \
+		{ echo "Not passed: either a version is vulnerable, or the data could not be had; see above."; \
+		exit 1; }
+
 clean:
 	rm -rf $(VENV)
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Roundtable needs Python 3.11 or newer; say which with make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
+	sed '/^ /d; s/ \\$$//' requirements.lock > $(VENV)/constraints.txt
 	$(BIN)/python -m pip install -qq --upgrade pip
-	$(BIN)/python -m pip install -qq --editable .
+	$(PIP) --editable .
 	touch $@
 
 $(VENV)/.report: $(VENV)/.installed
-	$(BIN)/python -m pip install -qq --editable '.[report]'
+	$(PIP) --editable '.[report]'
 	touch $@
 
-$(VENV)/.test $(VENV)/.lint $(VENV)/.ui: $(VENV)/.%: $(VENV)/.report
-	$(BIN)/python -m pip install -qq --group $*
+$(VENV)/.test $(VENV)/.lint $(VENV)/.ui $(VENV)/.lock: $(VENV)/.%: $(VENV)/.report
+	$(PIP) --group $*
 	touch $@

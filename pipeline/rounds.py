@@ -10,8 +10,8 @@ from datetime import date
 
 from pipeline.settings import PACKAGE
 
-ROUND_KEY = re.compile(r"(?P<suite>inference|training)-(?P<round>\d{1,2}\.\d{1,2})")
-REPOSITORY = re.compile(r"(?P<suite>inference|training)_results_v(?P<round>\d{1,2}\.\d{1,2})")
+ROUND_KEY = re.compile(r"(?P<suite>inference|training)-(?P<round>[0-9]{1,2}\.[0-9]{1,2})")
+REPOSITORY = re.compile(r"(?P<suite>inference|training)_results_v(?P<round>[0-9]{1,2}\.[0-9]{1,2})")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pipeline.normalise.figures import frame_schema
 from pipeline.schema.tables import staging_tables
@@ -20,6 +21,13 @@ from pipeline.warehouse.build import Build, Plan
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.models import TableName, models
 from pipeline.warehouse.publish import publish
+
+# A soak takes more examples, other ones each time: pytest --hypothesis-profile soak
+_SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+_PROFILE = settings(deadline=None, suppress_health_check=_SLOW, database=None)
+settings.register_profile("quick", _PROFILE, max_examples=25, derandomize=True)
+settings.register_profile("soak", _PROFILE, max_examples=2000, print_blob=True)
+settings.load_profile("quick")
 
 REAL_DATA = Path(__file__).parents[2] / "shared"
 

@@ -162,6 +162,9 @@ def _read_pivot(rows: list[_Row], name: str) -> Iterator[_Record]:
         if _RESULT not in measures:
             problem = f"the system at record {start} has no row {_RESULT!r}"
             raise FileFault(name, problem, _AGAIN)
+        if len(measures) < len(block):
+            problem = f"the system at record {start} has a row twice, or lacks the next one's id"
+            raise FileFault(name, problem, _AGAIN)
         source_row = start + block.index(measures[_RESULT])
         system = _pick(block[0], columns)
         found = {_PIVOT_MEASURES[m]: row for m, row in measures.items() if m in _PIVOT_MEASURES}

@@ -99,14 +99,15 @@ def read_members(
     top: str | None = None
     while (entry := _next_entry(unpacked)) is not None:
         first, _, path = entry.path.rstrip("/").partition("/")
-        top = first if top is None else top
         problem = _misplaced(entry, top) or _IRREGULAR.get(entry.kind)
+        if problem is None:
+            top = first
         if problem is None and entry.kind in _REGULAR and wanted(path):
             problem = _unusable(path, entry.size, seen)
             if problem is None:
                 content = unpacked.read(entry.size)
                 unpacked.skip(-entry.size % _BLOCK)
-                match = _COMMIT.fullmatch(top)
+                match = _COMMIT.fullmatch(first)
                 digest = hashlib.sha256(content).hexdigest()
                 yield Member(path, digest, content, match[1] if match else None)
                 continue
@@ -120,11 +121,11 @@ def read_members(
     unpacked.finish()
 
 
-def _misplaced(entry: _Entry, top: str) -> str | None:
+def _misplaced(entry: _Entry, top: str | None) -> str | None:
     parts = entry.path.rstrip("/").split("/")
     if parts[0] == "" or ".." in parts:
         return "a path that leaves its folder"
-    return None if parts[0] == top else "outside of the archive's top folder"
+    return None if top in (None, parts[0]) else "outside of the archive's top folder"
 
 
 def _unusable(path: str, size: int, seen: set[str]) -> str | None:

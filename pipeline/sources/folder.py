@@ -23,7 +23,7 @@ from pipeline.sources.files import (
 )
 
 FILE_NAME = re.compile(
-    r"(?P<round_key>(?:inference|training)-\d{1,2}\.\d{1,2})(?P<part>-first\d+)?"
+    r"(?P<round_key>(?:inference|training)-[0-9]{1,2}\.[0-9]{1,2})(?P<part>-first[0-9]+)?"
     r"\.(?P<name>summary_results\.json|summary\.json|results-page-export\.csv)"
 )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
+from pipeline.errors import UnusableCall
 from pipeline.rounds import REPOSITORY, new_round
 from pipeline.settings import Settings
 from pipeline.sources.files import (
@@ -305,7 +306,7 @@ class _Service:
             following = _NEXT_PAGE.search(response.headers.get("Link", ""))
             if following is None:
                 return sorted(names, key=lambda name: new_round(_round_key(name)).order)
-            if origin(following[1]) != origin(self._api):  # the token must not go there
+            if not _is_at(following[1], self._api):  # the token must not go there
                 raise BadAnswer(url, "continues on another host", _CHECK_API)
             url = following[1]
         raise BadAnswer(url, f"has more than {MAX_PAGES} pages", _CHECK_API)
@@ -363,6 +364,14 @@ def _head(service: _Service, repository: str) -> str | Unreachable:
 def _download(url: str) -> Iterator[BinaryIO]:
     with closing(Http()) as http, http.stream(url) as body:
         yield body
+
+
+def _is_at(url: str, service: str) -> bool:
+    """Whether an address that was sent is one of the service that was asked."""
+    try:
+        return origin(url) == origin(service)
+    except UnusableCall:
+        return False
 
 
 def _seen(outcome: _Outcome) -> ResultRepository:

@@ -26,6 +26,8 @@ def open_database(warehouse: Warehouse) -> duckdb.DuckDBPyConnection:
         raise RoundtableError(f"{warehouse.home}: no warehouse yet. Run: roundtable build")
     try:
         connection = duckdb.connect(release / warehouse.database.name, read_only=True)
+        # DuckDB lets queries write where it would spill to, whatever else is locked.
+        connection.execute("set temp_directory = ''")
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
     except duckdb.Error as error:

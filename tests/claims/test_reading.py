@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.claims.facts import FACTS
@@ -10,6 +10,7 @@ from pipeline.claims.fields import ClaimFault
 from pipeline.claims.kinds import KINDS
 from pipeline.claims.reading import MADE, Claims, package_claims, read_claims
 from pipeline.errors import UnusableCall
+from tests.anything import changed_text
 
 README = MADE.parent / "README.md"
 
@@ -236,7 +237,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(CLAIM.splitlines()[1:]), st.sampled_from([*KINDS, "x"]), values)
 def test_any_value_of_any_field_is_read_or_told(
     tmp_path_factory: pytest.TempPathFactory, line: str, kind: str, value: object
@@ -258,3 +258,23 @@ def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int) else '"' + value.replace("\n", "\\n") + '"'
+
+
+MADE_TEXTS = [file.read_text(encoding="utf-8") for file in sorted(MADE.glob("*.toml"))]
+
+
+@given(
+    st.sampled_from(MADE_TEXTS)
+    .flatmap(changed_text)
+    .map(lambda text: text.encode("utf-8", "replace"))
+    | st.binary()
+)
+def test_a_claims_file_of_any_content_is_read_or_told(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    file = tmp_path_factory.mktemp("any") / "mine.toml"
+    file.write_bytes(content)
+    try:
+        read_claims([file]).frames()
+    except UnusableCall as error:
+        assert str(error).startswith("mine.toml")

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import FileFault
@@ -15,6 +15,7 @@ from pipeline.normalise.names import (
     weight_data_types,
 )
 from pipeline.rounds import known_rounds
+from tests.anything import NAMES, VALUES
 from tests.normalise.published_rows import (
     CHECKER,
     OFFICIAL,
@@ -24,29 +25,6 @@ from tests.normalise.published_rows import (
     source_file,
 )
 from tests.normalise.test_round import PIVOT, export
-
-FEW = settings(
-    max_examples=20,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-ANY_TEXT = st.text(st.characters())
-PIECES = st.sampled_from(
-    ["AMD", "NVIDIA H200", " and ", ", ", "(x8)", "(x0)", "(Power Cap 5 W)", "-99.9", "llama2-70b"]
-    + ["{", "}", "'", "..", "/", "\u2011", "\x00", "\n", "N/A", "+", "_", "|"]
-)
-NAMES = ANY_TEXT | st.lists(PIECES, max_size=6).map("".join)
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.just(10**400),
-    st.floats(),
-    NAMES,
-    st.sampled_from(["Offline", "SERVER", "edge", "Watts", "Tokens/s", "open", "", "6,862.3"]),
-)
-VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(ANY_TEXT, SCALARS))
 
 
 @st.composite
@@ -64,27 +42,23 @@ def rows(draw: st.DrawFn, form: dict[str, Any], base: Any) -> list[object]:
     return table
 
 
-@FEW
 @given(rows(OFFICIAL, official_row), st.booleans())
 def test_an_official_table_of_any_rows_is_accounted_for(table: list[object], cut: bool) -> None:
     content = json.dumps(table).encode()
     _read(content[: len(content) // 2 if cut else None])
 
 
-@FEW
 @given(rows(CHECKER, checker_row))
 def test_a_checker_table_of_any_rows_is_accounted_for(table: list[object]) -> None:
     _read(json.dumps({f"{number}": row for number, row in enumerate(table)}).encode())
 
 
-@FEW
 @given(st.binary() | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_a_file_fault_or_accounted_for(content: bytes) -> None:
     _read(content)
     _read(content, "page.csv")
 
 
-@FEW
 @given(
     st.sampled_from([PIVOT, export({}, {"nodes": "2"})[2:-1].decode("utf-16-le")]),
     st.data(),
@@ -98,7 +72,6 @@ def test_a_page_with_any_cell_is_a_file_fault_or_accounted_for(text: str, data: 
     _read(changed.encode("utf-8", "surrogatepass"), "page.csv")
 
 
-@settings(FEW, max_examples=200)
 @given(NAMES)
 def test_names_of_any_text_can_be_described(text: str) -> None:
     assert isinstance(describe_submitter(text).submitter, str)

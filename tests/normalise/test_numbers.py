@@ -1,7 +1,10 @@
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.normalise.numbers import count, number
+from tests.anything import NAMES, NUMBERS, WORDS
 
 
 def read(expression: pl.Expr, text: str | None) -> float | None:
@@ -42,3 +45,15 @@ def test_any_other_text_is_no_number(text: str | None) -> None:
 )
 def test_a_count_is_a_whole_number_or_not_known(text: str, value: int | None) -> None:
     assert read(count("text"), text) == value
+
+
+@given(st.lists(NAMES | WORDS | NUMBERS.map(str), max_size=5))
+def test_any_text_is_a_finite_number_or_none_and_a_count_is_never_negative(
+    texts: list[str],
+) -> None:
+    written = [text.encode("utf-8", "replace").decode() for text in texts]
+    told = pl.DataFrame({"text": written}, schema={"text": pl.String}).select(
+        number=number("text"), count=count("text")
+    )
+    assert told["number"].drop_nulls().is_finite().all()
+    assert (told["count"].drop_nulls() >= 0).all()

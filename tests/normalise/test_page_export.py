@@ -194,3 +194,9 @@ def test_no_cell_of_a_published_round_is_lost(round_: str, cells: int) -> None:
     needed = ["entry_id", "submitter_as_published", "system_name", "nodes", "unit_as_published"]
     assert frame.select(needed).null_count().row(0) == (0,) * len(needed)
     assert (frame["value_as_published"].str.replace_all(",", "").cast(pl.Float64) > 0).all()
+
+
+def test_two_systems_are_not_taken_for_one_where_an_id_is_missing() -> None:
+    """The second one's value would stand as the first one's."""
+    problem = "the system at record 6 has a row twice, or lacks the next one's id"
+    assert problem in fault(pivot(PIVOT.replace("9.9-0002", "")))

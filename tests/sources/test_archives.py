@@ -185,3 +185,36 @@ def test_no_damaged_byte_changes_a_member_unseen(place: int, flip: int) -> None:
     damaged[place] ^= flip
     with pytest.raises(FileFault):
         read(bytes(damaged))
+
+
+def test_a_first_member_that_is_refused_names_no_top_folder() -> None:
+    for path in ("/etc/passwd", "../x", "/"):
+        assert contents(packed(tarfile.TarInfo(path), ("a", b"1"))) == {"a": b"1"}
+
+
+FIELDS = {"path": (0, 100), "size": (124, 12), "kind": (156, 1), "magic": (257, 8)}
+"""Where a header's fields stand, and how long they are."""
+
+
+@given(
+    field=st.sampled_from(sorted(FIELDS)) | st.just("prefix"),
+    value=st.binary(max_size=12)
+    | st.sampled_from([b"../x", b"/x", b"77777777777", b"L", b"x", b"-7"]),
+)
+def test_a_header_of_any_fields_is_a_fault_or_refused_or_read(field: str, value: bytes) -> None:
+    start, length = {**FIELDS, "prefix": (345, 155)}[field]
+    tar = bytearray(gzip.decompress(GOOD))
+    header = tar[:512]
+    header[start : start + length] = value.ljust(length, b"\0")[:length]
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    tar[:512] = header
+    try:
+        found = read(gzip.compress(bytes(tar), compresslevel=1))
+    except FileFault as fault:
+        assert fault.file == "a.tar.gz"
+        return
+    paths = [item.path for item in found]
+    assert {"a/two.txt", "b/three.txt"} <= {*paths} or paths == []
+    leaves = [m.path for m in found if isinstance(m, Member) and ".." in m.path.split("/")]
+    assert leaves == []

@@ -272,8 +272,9 @@ def test_every_page_of_the_listing_is_read(upstream, home):
     ]
 
 
-def test_a_listing_that_goes_on_at_another_host_is_not_followed(upstream, home):
-    upstream.link = '<http://elsewhere.invalid/api/orgs/mlcommons/repos?page=2>; rel="next"'
+@pytest.mark.parametrize("url", ["http://elsewhere.invalid/api/orgs/mlcommons/repos", "ftp://x/"])
+def test_a_listing_that_goes_on_at_another_host_is_not_followed(upstream, home, url):
+    upstream.link = f'<{url}?page=2>; rel="next"'
     with pytest.raises(BadAnswer, match="continues on another host"):
         survey(home, upstream.base)
 

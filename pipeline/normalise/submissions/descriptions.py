@@ -42,7 +42,11 @@ def measurement_fields(content: bytes) -> dict[str, str]:
 def mapping_fields(content: bytes) -> dict[str, str]:
     """Read which official benchmark each of the submitter's own model names stands for."""
     mapping = _object(content)
-    return {name: official for name, official in mapping.items() if isinstance(official, str)}
+    return {
+        name: text
+        for name, official in mapping.items()
+        if isinstance(official, str) and (text := storable(official)) is not None
+    }
 
 
 def clock_fields(content: bytes) -> dict[str, str]:

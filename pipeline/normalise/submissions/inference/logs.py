@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from pipeline.normalise.submissions.descriptions import storable
 from pipeline.normalise.vocabulary import entries
 
 Fields = dict[str, str]
@@ -100,7 +101,11 @@ def harness_fields(content: bytes) -> Fields:
     is_valid = summary.get("complete") is True and summary.get("n_samples_failed") == "0"
     return {
         VALIDITY: "VALID" if is_valid else "INVALID",
-        **{field: value for field, value in values.items() if isinstance(value, str)},
+        **{
+            field: text
+            for field, value in values.items()
+            if isinstance(value, str) and (text := storable(value)) is not None
+        },
     }
 
 

@@ -12,6 +12,9 @@ from pipeline.normalise.submissions.inference.reading import DIRECTORY, RUN, Tre
 from pipeline.normalise.submissions.inference.tree import Part
 from pipeline.rounds import Round
 
+_LARGEST_OFFSET = 86_400.0
+"""Seconds: clocks of the earth are at most 14 hours from UTC; what says more is no time zone."""
+
 
 def with_power(rows: pl.DataFrame, tree: Tree, round: Round) -> pl.DataFrame:
     """Add ``power`` and ``power_unit`` to the rows whose run has samples of an analyser.
@@ -51,5 +54,8 @@ def _clock_lags(tree: Tree) -> dict[tuple[str, ...], float]:
         )
         for part in (Part.SERVER, Part.CLIENT)
     )
-    both = server.join(client, on=DIRECTORY, suffix="_of_client").drop_nulls()
+    is_offset = pl.col("timezone").is_between(-_LARGEST_OFFSET, _LARGEST_OFFSET)
+    both = server.filter(is_offset).join(
+        client.filter(is_offset), on=DIRECTORY, suffix="_of_client"
+    )
     return {row[:-2]: row[-2] - row[-1] for row in both.rows()}

@@ -66,7 +66,7 @@ _SCENARIO_FILES = {
     "measurements.json": Part.MEASUREMENTS,
 }
 _TREE = re.compile(r"(closed|open|network)/([^/]+)/(?:(results|measurements|systems)/)?(.+)")
-_RUN_FILE = re.compile(r"performance/run_(\d{1,3})/([^/]+)")
+_RUN_FILE = re.compile(r"performance/run_(0|[1-9][0-9]{0,2})/([^/]+)")
 
 
 def place_of(path: str) -> Place | None:

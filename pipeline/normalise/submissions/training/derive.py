@@ -134,10 +134,10 @@ def read_training(stream: BinaryIO, name: str, round: Round) -> DerivedTable:
             name, "no result in it", f"Put the archive of {round.repository} in its place."
         )
     rejects = [Oddity(of.row, *of.problem, of.path) for of in scored if of.problem is not None]
-    rejects += _not_read({of.directory for of in scored}, round, after=len(scored))
-    refused = refused_members(tree.refused, is_in_tree, after=len(scored) + len(rejects))
+    not_read = _not_read({of.directory for of in scored}, round, after=len(scored))
+    refused = refused_members(tree.refused, is_in_tree, after=len(scored) + len(not_read))
     results = [of for of in scored if of.problem is None]
-    table = RawTable(_raw(results, round), _warnings(results), [*rejects, *refused])
+    table = RawTable(_raw(results, round), _warnings(results), [*rejects, *not_read, *refused])
     return DerivedTable(table, _files(results), tree.commit, runs=_runs(scored, tree))
 
 

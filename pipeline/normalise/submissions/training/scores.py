@@ -17,6 +17,9 @@ INIT_LIMIT_MINUTES = {"closed": 30, "open": 240}
 LEAST_RUNS = 3
 """Fewest runs of any benchmark's rule, asked of one that the vocabulary does not list."""
 
+SHOWN_OF_STATUS = 100
+"""Characters of a status, which is "success" or "aborted", that a failure tells."""
+
 FASTEST, SLOWEST, FAILED = "fastest", "slowest", "failed"
 
 
@@ -70,7 +73,7 @@ def failure_of(run: Run, division: str, rejected_for: str | None = None) -> str 
     if run.milliseconds <= 0:
         return "run_stop not after run_start"
     if run.status != "success":
-        return f"status {run.status or 'not stated'}"
+        return f"status {(run.status or 'not stated')[:SHOWN_OF_STATUS]}"
     limit = INIT_LIMIT_MINUTES.get(division)
     if limit is not None and _init_minutes(run) >= limit:
         return f"initialisation of {limit} minutes or more"

@@ -59,3 +59,14 @@ def test_a_submitters_own_mapping_holds_for_that_submitter_only() -> None:
     assert (mapped["benchmark"], mapped["model_used"]) == ("llama2-70b-99.9", "own-70b")
     assert (mapped["value"], mapped["unit"]) == ("1200", "Tokens/s")
     assert (other["benchmark"], other["unit"]) == ("own-70b", "Samples/s")
+
+
+def test_a_mapping_to_what_cannot_be_stored_costs_no_result() -> None:
+    folder = "closed/Org/results/box/mine/Offline/performance/run_1"
+    (row,) = rows(
+        {
+            f"{folder}/mlperf_log_detail.txt": detail(result_samples_per_second=5),
+            "closed/Org/model_mapping.json": '{"mine": "\\ud800"}',
+        }
+    )
+    assert row["benchmark"] == "?"

@@ -110,3 +110,7 @@ def test_no_content_of_any_file_is_an_error(content: bytes) -> None:
     ):
         assert all(isinstance(value, str) for value in read(content).values())
     assert power_samples(content).columns == ["time", "watts"]
+
+
+def test_text_that_cannot_be_stored_is_no_number_of_the_harness() -> None:
+    assert harness_fields(b'{"tps": "\\ud800"}')["tps"] == "?"

@@ -97,3 +97,22 @@ def test_samples_that_give_no_power_leave_it_empty_and_are_told(spl: str) -> Non
     row: dict[str, Any] = derived.table.frame.row(0, named=True)
     assert (row["value"], row["power"], row["power_unit"]) == ("5", None, None)
     assert [odd.problem for odd in derived.table.warnings] == ["samples that give no power"]
+
+
+@pytest.mark.parametrize("timezone", ["1e300", "NaN", "Infinity", '"nan"', "90000"])
+def test_a_time_zone_that_no_place_has_is_none(timezone: str) -> None:
+    """It cannot be added to a time."""
+    clocks = {"server": f'{{"timezone": {timezone}}}', "client": '{"timezone": 0}'}
+    assert power("1.0", "Offline", **clocks) == power("1.0", "Offline")
+
+
+def test_power_of_a_run_counts_once_where_another_folder_has_its_number() -> None:
+    folder = "closed/Org/results/box/resnet50/Offline/performance"
+    log = detail("Offline", **WINDOW)
+    files = {
+        f"{folder}/{run}/{name}": content
+        for run in ("run_1", "run_01", "run_\u0661")
+        for name, content in (("mlperf_log_detail.txt", log), ("spl.txt", samples(999, 10, 30)))
+    }
+    (row,) = rows(files)
+    assert row["power"] == "20.0"

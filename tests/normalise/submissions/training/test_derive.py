@@ -305,3 +305,9 @@ def test_a_run_that_the_checker_is_known_to_have_rejected_failed(
     assert "hyperparameter" in told["failure"]
     assert derived.table.frame["value"].to_list() == [repr((20 + 40 + 50) / 3)]
     assert told["dropped_as"] == "failed"
+
+
+def test_rejects_and_refused_members_are_numbered_on() -> None:
+    files = {"a/results/box/resnet/result_0.txt": log(), f"{DIRECTORY}/../x": ""} | tree(log())
+    table = derive(files).table
+    assert [odd.source_row for odd in table.rejects] == [2, 3]

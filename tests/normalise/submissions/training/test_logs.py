@@ -250,3 +250,8 @@ PIECES = (
 def test_lines_are_judged_as_json_judges_them(pieces: list[str]) -> None:
     content = "".join(pieces).encode("latin-1")
     assert (read_run(content).malformed is not None) == is_malformed(content)
+
+
+def test_a_failure_shows_the_start_of_a_status_of_any_length() -> None:
+    told = failure(log(status="x" * 10_000))
+    assert told == f"status {'x' * 100}"
