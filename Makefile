@@ -6,13 +6,18 @@ BIN := $(VENV)/bin
 # The versions of requirements.lock; its hashes are left out, which no editable install can have.
 PIP := $(BIN)/python -m pip install -qq --constraint $(VENV)/constraints.txt
 
-.PHONY: build test lint dev report picture bundle lock audit-dependencies clean
+.PHONY: build test soak lint dev report picture bundle lock audit-dependencies clean
 
 build: $(VENV)/.installed
 	$(BIN)/roundtable build
 
 test: $(VENV)/.test
 	$(BIN)/pytest
+
+# Tries every fault against the warehouse and writes docs/faults.md and .json. It takes some
+# 20 minutes, and root for the disks that are full. DATA=folder names real tables and archives.
+soak: $(VENV)/.test
+	DATA="$(DATA)" $(BIN)/python -m soak
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

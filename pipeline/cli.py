@@ -88,6 +88,7 @@ def build(
 ) -> int:
     """Fetch what changed, normalise, run models and checks, publish."""
     from pipeline.sources.choice import choose_source
+    from pipeline.warehouse.disk import full_disk_told
     from pipeline.warehouse.failure import failure_kept
     from pipeline.warehouse.journal import journalled
     from pipeline.warehouse.layout import Warehouse
@@ -98,7 +99,12 @@ def build(
     settings = Settings.from_environment()
     warehouse = Warehouse(settings.home)
     ran = {"source": source, "rounds": sorted(refresh or ()), "submissions": submissions}
-    with failure_kept(warehouse), warehouse.lock(_say), journalled(warehouse, **ran):
+    with (
+        warehouse.lock(_say),
+        failure_kept(warehouse),
+        journalled(warehouse, **ran),
+        full_disk_told(warehouse),
+    ):
         scored = scored_rounds(warehouse) if source in ("auto", "github") else frozenset()
         choice = choose_source(
             source, settings, _say, archives=lambda key: submissions or key in scored
@@ -195,16 +201,18 @@ def query(sql: str, format: str, output: Path | None) -> None:
 
     from pipeline.export import answers
     from pipeline.warehouse.layout import Warehouse
-    from pipeline.warehouse.reading import open_database
+    from pipeline.warehouse.reading import damage_told, open_database
 
     if format == "parquet" and output is None:
         raise UnusableCall("--format parquet needs --output FILE.")
-    with open_database(Warehouse(Settings.from_environment().home)) as connection:
+    warehouse = Warehouse(Settings.from_environment().home)
+    with open_database(warehouse) as connection:
         try:
-            relation = connection.sql(sql)
-            if relation is None:
-                raise UnusableCall("The statement gives no rows. Write a select.")
-            answers.write(relation, format, output)
+            with damage_told(warehouse):
+                relation = connection.sql(sql)
+                if relation is None:
+                    raise UnusableCall("The statement gives no rows. Write a select.")
+                answers.write(relation, format, output)
         except duckdb.Error as error:
             raise UnusableCall(_first_lines(str(error))) from error
         except OSError as error:
@@ -379,9 +387,12 @@ def audit(claim_id: str | None, everything: bool, format: str, file: Path | None
 def discover() -> None:
     """List rounds that exist upstream and are not known yet."""
     from pipeline.sources.github import GitHub
+    from pipeline.warehouse.layout import Warehouse
 
-    github = GitHub(Settings.from_environment(), say=lambda line: None)
-    github.survey()
+    settings = Settings.from_environment()
+    with Warehouse(settings.home).lock(_say):  # what is fetched is kept
+        github = GitHub(settings, say=lambda line: None)
+        github.survey()
     new = [r for r in github.repositories() if r.round_key not in known_rounds()]
     for repository in new:
         table = repository.table or github.stale.get(repository.round_key) or "archives only"

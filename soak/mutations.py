@@ -16,6 +16,7 @@ import json
 import re
 import sys
 import tarfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -37,10 +38,17 @@ from pipeline.rounds import Round, rounds_by_key
 from pipeline.sources.archives import Member, read_members
 from pipeline.sources.files import Archive, Kind, SourceFile
 from pipeline.sources.folder import Folder
+from soak.ground import Ground
+from soak.trial import Trial
 
 WINDOW_ROWS = 40
 WINDOW_SYSTEMS = 3
 CHANGES_A_WINDOW = 25
+
+TIMES = 200
+"""Changes to each file in a soak."""
+
+KEPT_BY = "tests/test_mutations.py::test_every_change_of_a_file_of_any_form_is_borne"
 
 RELATED_FIELDS = ("is_accuracy_copy", "power_watts", "energy_joules")
 """What follows from other rows of a table, so that changing those may change it."""
@@ -328,6 +336,32 @@ def mutate(data: Path, seed: int, times: int, rounds: frozenset[str] | None = No
                     )
     outcome.tallies = [tallies[key] for key in sorted(tallies)]
     return outcome
+
+
+def trials(ground: Ground) -> Iterator[Trial]:
+    """Change every file of the data, and tell by kind of change what became of it."""
+    if ground.data is None:
+        yield Trial("changed files", KEPT_BY, left_out="no folder of real tables and archives")
+        return
+    began = time.monotonic()
+    outcome = mutate(ground.data, seed=1, times=TIMES)
+    seconds = time.monotonic() - began
+    changes = sum(tally.times for tally in outcome.tallies)
+    for kind in sorted({tally.change for tally in outcome.tallies}):
+        of_kind = [tally for tally in outcome.tallies if tally.change == kind]
+        counted = {
+            name: sum(getattr(tally, name) for tally in of_kind)
+            for name in ("times", "kept", "warned", "rejected", "refused", "exceptions")
+        }
+        times = counted.pop("times")
+        yield Trial(
+            f"{kind}, in {len({tally.file for tally in of_kind})} real files",
+            KEPT_BY,
+            note=", ".join(f"{name} {count}" for name, count in counted.items()),
+            tried=times,
+            seconds=seconds * times / changes,
+            lost=[fault for fault in outcome.faults if f", {kind}: " in fault],
+        )
 
 
 def _judge(window: Window, before: Figures, change: Change, tally: Tally) -> str | None:

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,9 +112,12 @@ class Roundtable:
             "ROUNDTABLE_GITHUB_CODELOAD": "http://127.0.0.1:9/codeload",
         }
 
-    def __call__(self, *arguments: str | Path, **environment: str) -> Finished:
+    def __call__(
+        self, *arguments: str | Path, under: Sequence[str] = (), **environment: str
+    ) -> Finished:
+        """Run a command to its end, ``under`` another one if that is given."""
         done = subprocess.run(
-            [sys.executable, "-m", "pipeline.cli", *map(str, arguments)],
+            [*under, sys.executable, "-m", "pipeline.cli", *map(str, arguments)],
             capture_output=True,
             text=True,
             env={**self.environment, **environment},

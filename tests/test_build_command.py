@@ -88,7 +88,7 @@ def test_faults_losses_and_corrections_of_a_table_one_after_the_other(
     ]
     assert changes(roundtable) == moved
     before = roundtable.parquet()
-    assert roundtable("build", "--source", folder, "--full").code == 0
+    direct(roundtable, folder)
     assert roundtable.parquet() == before
 
 
@@ -131,24 +131,29 @@ def test_unknown_and_hostile_names_are_kept_as_text_and_fail_only_a_strict_build
 
 
 def test_a_build_killed_at_any_instant_leaves_the_last_good_warehouse(
-    bundled_copy: Roundtable,
+    roundtable: Roundtable, tmp_path: Path
 ) -> None:
-    before = bundled_copy.parquet()
-    for seconds in (1.0, 3.5):
+    folder = source(tmp_path / "source")
+    direct(roundtable, folder)
+    good, before = values(roundtable), roundtable.parquet()
+    source(folder, [{**row, "Performance_Result": 7.0} for row in ROWS])
+    for instant in ("inference-6.0: 20 results", "model main.coverage_gaps"):
         build = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.cli", "build", "--source", "bundled", "--full"],
-            env=bundled_copy.environment,
+            [sys.executable, "-m", "pipeline.cli", "build", "--source", str(folder)],
+            env=roundtable.environment,
             cwd=Path(__file__).parents[1],
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
+            text=True,
         )
-        time.sleep(seconds)
+        assert build.stderr is not None
+        assert any(line.startswith(instant) for line in iter(build.stderr.readline, ""))
         build.send_signal(signal.SIGKILL)
-        build.wait()
-        assert bundled_copy.parquet() == before
-        assert bundled_copy("query", "select count(*) from results").code == 0
-    assert bundled_copy("build", "--source", "bundled", "--full").code == 0
-    assert bundled_copy.parquet() == before
+        build.communicate()
+        assert roundtable.parquet() == before
+        assert values(roundtable) == good
+    assert roundtable("build", "--source", folder).code == 0
+    assert set(values(roundtable).values()) == {7.0}
 
 
 def test_only_the_rounds_named_are_refreshed(roundtable: Roundtable, tmp_path: Path) -> None:

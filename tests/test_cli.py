@@ -11,6 +11,7 @@ import pytest
 from pipeline.cli import commands
 from pipeline.export.attribution import attribution_lines
 from pipeline.schema.tables import public_tables
+from pipeline.warehouse.layout import Warehouse
 from tests.conftest import Roundtable
 
 README = Path(__file__).parents[1] / "README.md"
@@ -216,3 +217,19 @@ def test_status_sums_up_in_five_lines_how_the_sources_differ(bundled: Roundtable
     )
     assert "rotated ids" in pairs[0]
     assert "published table" in right
+
+
+def test_discover_waits_for_a_build_since_it_keeps_what_it_fetches(roundtable: Roundtable) -> None:
+    with Warehouse(roundtable.home).lock(print):
+        discover = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.cli", "discover"],
+            env=roundtable.environment,
+            cwd=README.parent,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert discover.stderr is not None
+        assert "waiting for it to end" in discover.stderr.readline()
+        assert discover.poll() is None
+    assert "no connection" in discover.communicate(timeout=60)[1]
+    assert discover.returncode == 1

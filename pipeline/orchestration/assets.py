@@ -142,7 +142,7 @@ def warehouse_asset() -> dg.AssetsDefinition:
         """The database and its Parquet files, replaced at once."""
         build: Build = context.resources.build
         before = build.warehouse.stamp().get("rows", {})
-        told = {"identity": build.plan.identity, "failed_checks": build.failed_checks()}
+        told = {"identity": build.identity, "failed_checks": build.failed_checks()}
         stamp = publish(build.warehouse, build.tables(), told)
         forget_failure(build.warehouse)
         lines = [

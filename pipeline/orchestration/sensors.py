@@ -80,8 +80,10 @@ def failures(context: dg.RunFailureSensorContext) -> None:
         run_id=run_id,
         step=step,
     )
+    warehouse = Warehouse(settings.home)
     try:
-        told.keep(Warehouse(settings.home))
+        if not told.is_past(warehouse):
+            told.keep(warehouse)
     except OSError as problem:
         context.log.error(f"{settings.home}: cannot be written ({problem.strerror}).")
     if settings.webhook is not None:

@@ -10,7 +10,7 @@ into memory, and takes six times as long over the hundred thousand small files o
 What is wrong with one member refuses that member, by name, and the others are read on: a path
 that leaves its folder, a link or a device (none is ever written to disk), a second member of the
 same path, a member too large. What puts every byte in doubt refuses the whole archive: a cut or
-damaged stream, or one that inflates without end.
+damaged stream, one that inflates without end, or members beyond number.
 """
 
 import hashlib
@@ -31,6 +31,9 @@ MAX_UNPACKED_BYTES = 128 * 2**30
 
 MAX_RATIO = 250
 """Most bytes out of one: rounds 0.5 to 6.0 reach 53, deflate itself a thousand."""
+
+MAX_MEMBERS = 200_000
+"""Most members read or refused: Inference 3.0 has 42,430, and each costs some kilobytes."""
 
 RATIO_COUNTS_FROM = 64 * 2**20
 """Unpacked bytes below which no ratio is too large: that much may be skipped at no cost."""
@@ -91,13 +94,17 @@ def read_members(
     only wanted ones are compared with each other and measured.
 
     Raises:
-        FileFault: the archive is cut, damaged, holds no files, or inflates without end. It may
-            come after members were given: until the last one is read, none can be relied on.
+        FileFault: the archive is cut, damaged, holds no files or too many, or inflates without
+            end. It may come after members were given: until the last one is read, none can be
+            relied on.
     """
     unpacked = _Unpacked(stream, name)
     seen: set[str] = set()
+    refused = 0
     top: str | None = None
     while (entry := _next_entry(unpacked)) is not None:
+        if len(seen) + refused > MAX_MEMBERS:
+            raise unpacked.fault(f"more than {MAX_MEMBERS} files of results")
         first, _, path = entry.path.rstrip("/").partition("/")
         problem = _misplaced(entry, top) or _IRREGULAR.get(entry.kind)
         if problem is None:
@@ -115,6 +122,7 @@ def read_members(
             problem = f"a member of type {entry.kind!r}"
         unpacked.skip(entry.size + -entry.size % _BLOCK)
         if problem is not None:
+            refused += 1
             yield Refused(path or entry.path, problem)
     if top is None:
         raise FileFault(name, "the archive holds no files", _REFETCH)

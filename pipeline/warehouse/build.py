@@ -78,7 +78,7 @@ class Build:
         self.plan = plan
         self.say = say
         self._folder = warehouse.build
-        self._derived = Derived(warehouse.home / "derived")
+        self._derived = Derived(warehouse.derived)
 
     @cached_property
     def rounds(self) -> dict[str, Round]:
@@ -327,6 +327,21 @@ class Build:
         """Keep what a check found that does not stop the build, for the release to tell."""
         with (self._folder / "failed_checks.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(text) + "\n")
+
+    @property
+    def identity(self) -> str:
+        """Return the plan's identity; none if an archive broke on its way here.
+
+        The next build is then not spared, although all it is made from has the same names.
+        """
+        broken = (
+            key
+            for key in self.plan.archives
+            if self._fault(key, "archive") is not None
+            and (archive := self._archive(key)) is not None
+            and archive.origin != "folder"
+        )
+        return "" if any(broken) else self.plan.identity
 
     def failed_checks(self) -> list[str]:
         """Return what ``keep_failed_check`` kept, in order."""

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
 from pipeline.errors import UnusableCall
-from pipeline.warehouse.layout import STAMP, Warehouse
+from pipeline.warehouse.layout import PART, STAMP, Warehouse
 
 FILE = "last_failure.json"
 SHOWN_LINES = 5
@@ -61,23 +61,29 @@ class Failure:
         """Return the failure as it is kept and sent."""
         return json.dumps(asdict(self), indent=1)
 
+    def is_past(self, warehouse: Warehouse) -> bool:
+        """Return whether a build has ended well since, as far as the clock can tell."""
+        if warehouse.release is None:
+            return False
+        released = (warehouse.release / STAMP).stat().st_mtime
+        return datetime.fromisoformat(self.when).timestamp() < int(released)
+
     def keep(self, warehouse: Warehouse) -> None:
-        """Keep the failure in place of an earlier one, unless a build has ended well since.
+        """Keep the failure in place of an earlier one.
 
         Raises:
             OSError: the warehouse folder cannot be written.
         """
-        if warehouse.release is not None:
-            released = (warehouse.release / STAMP).stat().st_mtime
-            if datetime.fromisoformat(self.when).timestamp() < int(released):
-                return
         warehouse.home.mkdir(parents=True, exist_ok=True)
-        part = warehouse.home / f".{FILE}.{os.getpid()}.part"
-        with part.open("w", encoding="utf-8") as file:
-            file.write(self.json)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(warehouse.home / FILE)
+        part = warehouse.home / f".{FILE}{PART}"
+        try:
+            with part.open("w", encoding="utf-8") as file:
+                file.write(self.json)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(warehouse.home / FILE)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def last_failure(warehouse: Warehouse) -> Failure | None:

@@ -20,7 +20,11 @@ from pipeline.normalise.published import Oddity, RawTable
 from pipeline.normalise.submissions.derived import DerivedTable
 from pipeline.settings import PACKAGE
 from pipeline.sources.files import Archive, Kind, SourceFile
+from pipeline.warehouse.layout import PART
 from pipeline.warehouse.tables import write_frame
+
+SUMS = "sha256.json"
+"""The digests of the files beside it."""
 
 
 def keep_bytes(snapshots: Path, file: SourceFile) -> None:
@@ -28,7 +32,7 @@ def keep_bytes(snapshots: Path, file: SourceFile) -> None:
     target = snapshots / file.sha256
     if not target.exists() or target.read_bytes() != file.content:
         snapshots.mkdir(parents=True, exist_ok=True)
-        part = snapshots / f".{file.sha256}.part"
+        part = snapshots / f".{file.sha256}{PART}"
         part.write_bytes(file.content)
         part.replace(target)
 
@@ -72,9 +76,12 @@ class Derived:
         self._folder = folder
 
     def find(self, archive: Archive) -> DerivedTable | None:
-        """Return what was derived from this very archive by this very code, if it is kept."""
+        """Return what was derived from this very archive by this very code, if it is kept intact.
+
+        What is damaged counts as not kept, so that the archive is read again.
+        """
         folder = self._place(archive)
-        if not (folder / "oddities.json").exists():
+        if not _is_intact(folder):
             return None
         told = json.loads((folder / "oddities.json").read_text(encoding="utf-8"))
         table = RawTable(
@@ -89,7 +96,7 @@ class Derived:
     def keep(self, archive: Archive, derived: DerivedTable) -> None:
         """Keep what was derived, in place of what older bytes or code gave for the round."""
         folder = self._place(archive)
-        part = folder.with_name(f".{folder.name}.part")
+        part = folder.with_name(f".{folder.name}{PART}")
         shutil.rmtree(part, ignore_errors=True)
         write_frame(derived.table.frame, part / "raw.parquet")
         write_frame(derived.files, part / "files.parquet")
@@ -104,6 +111,7 @@ class Derived:
             "rejects": [asdict(oddity) for oddity in derived.table.rejects],
         }
         (part / "oddities.json").write_text(json.dumps(told), encoding="utf-8")
+        (part / SUMS).write_text(json.dumps(_digests(part)), encoding="utf-8")
         for older in self._folder.glob(f"{archive.round_key}-*"):
             shutil.rmtree(older)
         part.rename(folder)
@@ -111,6 +119,23 @@ class Derived:
     def _place(self, archive: Archive) -> Path:
         digest = hashlib.sha256(f"{archive.identity}\n{_reader_digest()}".encode()).hexdigest()
         return self._folder / f"{archive.round_key}-{digest[:24]}"
+
+
+def _is_intact(folder: Path) -> bool:
+    """Return whether a folder holds all the files, and the bytes, that were kept in it."""
+    try:
+        told = json.loads((folder / SUMS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return bool(told == _digests(folder))
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.iterdir())
+        if file.name != SUMS
+    }
 
 
 @cache

@@ -3,19 +3,23 @@
 Belongs here: files of frames and of figures, written so that no half-written file is ever seen.
 """
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from pipeline.normalise.figures import Figures, figure_schemas
+from pipeline.warehouse.layout import PART
 
 
 def write_frame(frame: pl.DataFrame, file: Path) -> None:
     """Write a frame to a Parquet file that appears only when it is complete."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.part")
-    frame.write_parquet(part, compression="zstd")
+    part = file.with_name(f".{file.name}{PART}")
+    packed = io.BytesIO()  # written by Python, since Polars does not always say why it cannot write
+    frame.write_parquet(packed, compression="zstd")
+    part.write_bytes(packed.getbuffer())
     part.replace(file)
 
 

@@ -155,6 +155,19 @@ def test_a_decompression_bomb_is_refused_before_it_is_inflated(
         read(bomb)
 
 
+def test_members_beyond_number_are_refused_before_all_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 10)
+    wanted = [(f"{number}.txt", b"") for number in range(50)]
+    outside = [tarfile.TarInfo(f"{TOP}/../{number}") for number in range(50)]
+    for members in (wanted, outside):
+        with pytest.raises(FileFault, match="more than 10 files of results"):
+            read(packed(*members))
+        assert len(read(packed(*members[:10]))) == 10
+    assert read(packed(*wanted), "no such path") == []
+
+
 def test_a_header_of_any_length_is_not_read_into_memory() -> None:
     with pytest.raises(FileFault, match="a header is too long"):
         read(packed(("p" * 70_000, b"")))

@@ -120,6 +120,37 @@ def test_an_unchanged_archive_is_read_once_and_a_changed_one_again(tmp_path: Pat
     assert len(list((tmp_path / "derived").iterdir())) == 1
 
 
+@pytest.mark.parametrize("name", ["raw.parquet", "runs.parquet", "oddities.json"])
+def test_what_was_derived_and_is_damaged_is_derived_again(tmp_path: Path, name: str) -> None:
+    source = WithArchive(archived=ARCHIVE)
+    first = figures(tmp_path, source)
+    (file,) = tmp_path.glob(f"derived/*/{name}")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert figures(tmp_path, source).results.equals(first.results)
+    assert len(source.opened) == 2
+    figures(tmp_path, source)
+    assert len(source.opened) == 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "origin", "identity"),
+    [(0, "github", "same"), (100, "github", ""), (100, "folder", "same")],
+)
+def test_a_build_whose_download_broke_off_is_not_taken_for_one_that_need_not_run_again(
+    tmp_path: Path, broken: int, origin: str, identity: str
+) -> None:
+    source = WithArchive(
+        content=official_table(ROW), archived=ARCHIVE, broken=broken, origin=origin
+    )
+    plan = Plan(source, Bundle.NEVER, archives=frozenset([KEY]), identity="same")
+    build = Build(Warehouse(tmp_path), plan, lambda text: None)
+    build.warehouse.fresh_build_folder()
+    build.collect(KEY)
+    assert build.identity == identity
+
+
 def test_a_download_that_breaks_on_the_way_is_begun_again(tmp_path: Path) -> None:
     source = WithArchive(archived=ARCHIVE, broken=3)
     assert figures(tmp_path, source).results["value"].to_list() == [VALUE]

@@ -9,6 +9,7 @@ from pipeline.errors import FileFault
 from pipeline.normalise.figures import Figures
 from pipeline.sources.choice import Bundle
 from pipeline.sources.files import Source, SourceFile
+from pipeline.sources.folder import Folder
 from pipeline.warehouse.build import Build, Plan
 from pipeline.warehouse.layout import Warehouse
 from tests.conftest import ModelRunner, Roundtable, rows
@@ -141,3 +142,27 @@ def test_a_round_without_any_table_is_listed_as_archives_only(
     assert line["state"] == "archives only"
     assert line["is_reviewed"] is False
     assert line["is_complete"] is None
+
+
+def test_what_nobody_knows_of_a_future_round_is_kept_or_rejected_and_told(tmp_path: Path) -> None:
+    news: list[dict[str, object]] = [
+        {"Qubits": 4096},
+        {"UsedModel": "gpt-9", "Model": "gpt-9"},
+        {"Scenario": "Oracle"},
+        {"Performance_Units": "Thoughts/s"},
+    ]
+    lines = [official_row(Platform=f"p{n}", version="v7.0", **new) for n, new in enumerate(news)]
+    source = Folder(folder_with(tmp_path, official_table(*lines)))
+    build = Build(Warehouse(tmp_path / "home"), Plan(source, Bundle.AT_FAULT), print)
+    build.warehouse.fresh_build_folder()
+    build.collect("inference-7.0")
+    made = build.normalise("inference-7.0")
+    assert made.results["benchmark_as_published"].to_list() == ["llama2-70b-99", "gpt-9"]
+    assert set(made.rejects["field"]) == {"scenario", "unit"}
+    assert {"Qubits", "benchmark"} <= set(made.warnings["field"])
+
+
+def folder_with(folder: Path, table: bytes) -> Path:
+    (folder / "published").mkdir()
+    (folder / "published" / "inference-7.0.summary_results.json").write_bytes(table)
+    return folder

@@ -1,4 +1,4 @@
-"""The locks of a query: it reads the published tables and nothing else."""
+"""The database as it is opened for queries: locked, and told if it is damaged."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.reading import open_database
+from pipeline.errors import RoundtableError
+from pipeline.warehouse.layout import DATABASE, Warehouse
+from pipeline.warehouse.reading import open_database, open_for_own_queries
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +96,27 @@ def test_no_variable_of_the_program_is_a_table(query: duckdb.DuckDBPyConnection)
         with pytest.raises(duckdb.CatalogException):
             query.sql(f"select * from {name}").fetchall()
     assert secrets
+
+
+@pytest.mark.parametrize("damage", ["a flipped byte", "half of it", "nothing left"])
+def test_a_damaged_database_is_told_as_such_with_the_next_step(tmp_path: Path, damage: str) -> None:
+    warehouse = Warehouse(tmp_path)
+    prepared = warehouse.fresh_build_folder() / "release"
+    prepared.mkdir()
+    with duckdb.connect(prepared / DATABASE) as connection:
+        connection.execute("create table t as select hash(range) % 1000 as v from range(500000)")
+    database = warehouse.publish(prepared, {}) / DATABASE
+    content = bytearray(database.read_bytes())
+    if damage == "a flipped byte":
+        content[len(content) // 2] ^= 1
+    else:
+        del content[len(content) // 2 if damage == "half of it" else 0 :]
+    database.write_bytes(content)
+    with (
+        pytest.raises(RoundtableError, match="(?s)roundtable.duckdb: .*\nRun: roundtable build$"),
+        open_for_own_queries(warehouse) as opened,
+    ):
+        opened.execute("select sum(v) from t").fetchall()
 
 
 def _files(folder: Path) -> dict[Path, bytes]:
