@@ -6,13 +6,17 @@ BIN := $(VENV)/bin
 # The versions of requirements.lock; its hashes are left out, which no editable install can have.
 PIP := $(BIN)/python -m pip install -qq --constraint $(VENV)/constraints.txt
 
-.PHONY: build test soak lint dev report picture bundle lock audit-dependencies clean
+.PHONY: build test test-cluster soak lint dev report picture bundle lock audit-dependencies clean
 
 build: $(VENV)/.installed
 	$(BIN)/roundtable build
 
 test: $(VENV)/.test
 	$(BIN)/pytest
+
+# What runs on several machines, with PostgreSQL and an object store on this one.
+test-cluster: $(VENV)/.cluster
+	$(BIN)/pytest --numprocesses=0 tests/cluster
 
 # Tries every fault against the warehouse and writes docs/faults.md and .json. It takes some
 # 20 minutes, and root for the disks that are full. DATA=folder names real tables and archives.
@@ -70,6 +74,10 @@ $(VENV)/.installed: pyproject.toml requirements.lock
 
 $(VENV)/.report: $(VENV)/.installed
 	$(PIP) --editable '.[report]'
+	touch $@
+
+$(VENV)/.cluster: $(VENV)/.test
+	$(PIP) --editable '.[cluster]' --group cluster
 	touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.ui $(VENV)/.lock: $(VENV)/.%: $(VENV)/.report

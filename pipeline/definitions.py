@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from pipeline.orchestration.batches import shared_defs
 from pipeline.orchestration.graph import build_defs
 from pipeline.rounds import REPOSITORY, rounds_by_key
 from pipeline.settings import Settings
@@ -11,6 +12,8 @@ from pipeline.sources.snapshots import Snapshots
 @dg.definitions
 def definitions() -> dg.Definitions:
     """Return the whole graph over the known rounds and those that were found upstream before."""
-    seen = Snapshots(Settings.from_environment().home).repositories()
+    settings = Settings.from_environment()
+    seen = Snapshots(settings.home).repositories()
     matches = [match for name in seen if (match := REPOSITORY.fullmatch(name))]
-    return build_defs(list(rounds_by_key({f"{m['suite']}-{m['round']}" for m in matches})))
+    rounds = list(rounds_by_key({f"{m['suite']}-{m['round']}" for m in matches}))
+    return build_defs(rounds) if settings.store is None else shared_defs(rounds)

@@ -13,7 +13,10 @@ REPOSITORY = PACKAGE.parent
 
 @dataclass(frozen=True)
 class Settings:
-    """One command's settings; ``home`` is the warehouse folder, as an absolute path."""
+    """One command's settings; ``home`` is the warehouse folder, as an absolute path.
+
+    ``store`` is where runs on several machines exchange tables, None on one machine.
+    """
 
     home: Path
     github_api: str
@@ -21,10 +24,11 @@ class Settings:
     github_codeload: str
     github_token: str | None
     webhook: str | None = field(default=None, repr=False)
+    store: str | None = None
 
     @classmethod
     def from_environment(cls) -> "Settings":
-        """Read ROUNDTABLE_HOME, the ROUNDTABLE_GITHUB_* addresses, GITHUB_TOKEN and the webhook."""
+        """Read the ROUNDTABLE_* variables and GITHUB_TOKEN."""
         return cls(
             home=Path(os.environ.get("ROUNDTABLE_HOME") or "warehouse").absolute(),
             github_api=_address("ROUNDTABLE_GITHUB_API", "https://api.github.com"),
@@ -32,6 +36,7 @@ class Settings:
             github_codeload=_address("ROUNDTABLE_GITHUB_CODELOAD", "https://codeload.github.com"),
             github_token=os.environ.get("GITHUB_TOKEN") or None,
             webhook=os.environ.get("ROUNDTABLE_WEBHOOK") or None,
+            store=os.environ.get("ROUNDTABLE_STORE") or None,
         )
 
 

@@ -15,9 +15,7 @@ import polars as pl
 from pipeline.orchestration.checks import asset_key, declared_checks, declared_results
 from pipeline.schema.tables import public_tables
 from pipeline.warehouse.build import Build
-from pipeline.warehouse.failure import forget_failure
 from pipeline.warehouse.models import Model, TableName, inputs, models
-from pipeline.warehouse.publish import publish
 
 READ, STAGING, PUBLISH = "read", "staging", "publish"
 
@@ -30,13 +28,14 @@ FRESHNESS = dg.FreshnessPolicy.time_window(
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
 
-def read_assets(partitions: dg.PartitionsDefinition[str]) -> list[dg.AssetsDefinition]:
+def read_assets(
+    partitions: dg.PartitionsDefinition[str], backfill: dg.BackfillPolicy
+) -> list[dg.AssetsDefinition]:
     """Return the assets that are made per round: its files, and its figures."""
-    one_run = dg.BackfillPolicy.single_run()
 
     @dg.asset(
         partitions_def=partitions,
-        backfill_policy=one_run,
+        backfill_policy=backfill,
         group_name=READ,
         kinds={"json"},
         required_resource_keys={"build"},
@@ -53,7 +52,7 @@ def read_assets(partitions: dg.PartitionsDefinition[str]) -> list[dg.AssetsDefin
 
     @dg.asset(
         partitions_def=partitions,
-        backfill_policy=one_run,
+        backfill_policy=backfill,
         group_name=READ,
         kinds={"polars"},
         deps=[raw_files],
@@ -142,9 +141,7 @@ def warehouse_asset() -> dg.AssetsDefinition:
         """The database and its Parquet files, replaced at once."""
         build: Build = context.resources.build
         before = build.warehouse.stamp().get("rows", {})
-        told = {"identity": build.identity, "failed_checks": build.failed_checks()}
-        stamp = publish(build.warehouse, build.tables(), told)
-        forget_failure(build.warehouse)
+        stamp = build.publish()
         lines = [
             {"table": name, "rows": rows, "before": before.get(name, 0)}
             for name, rows in stamp["rows"].items()
@@ -161,10 +158,12 @@ def warehouse_asset() -> dg.AssetsDefinition:
     return warehouse
 
 
-def all_assets(partitions: dg.PartitionsDefinition[str]) -> list[dg.AssetsDefinition]:
-    """Return every asset of the graph."""
+def all_assets(
+    partitions: dg.PartitionsDefinition[str], backfill: dg.BackfillPolicy
+) -> list[dg.AssetsDefinition]:
+    """Return every asset of the graph; ``backfill`` tells how many runs make several rounds."""
     return [
-        *read_assets(partitions),
+        *read_assets(partitions, backfill),
         staging_asset(),
         *(model_asset(model) for model in models().values()),
         warehouse_asset(),

@@ -17,7 +17,10 @@ from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.unattended import unattended_plan
 
 JOB = "build"
+WEEKLY = "0 6 * * 1"
 
+EXECUTOR = dg.in_process_executor
+"""Dagster's default starts a process a step, which costs seconds each."""
 
 ROUNDS = dg.Field(
     [str],
@@ -51,10 +54,11 @@ def build_defs(
     source with the environment's settings.
     """
     job = dg.define_asset_job(JOB, selection=dg.AssetSelection.all())
+    partitions = dg.StaticPartitionsDefinition(list(rounds))
 
     @dg.schedule(
         job=job,
-        cron_schedule="0 6 * * 1",
+        cron_schedule=WEEKLY,
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
     )
@@ -62,16 +66,26 @@ def build_defs(
         """Every Monday: fetch what changed, rebuild and publish."""
         return dg.RunRequest(tags=all_rounds(rounds))
 
+    def one_run(
+        context: dg.SensorEvaluationContext, why: str, changed: list[str]
+    ) -> list[dg.RunRequest]:
+        config = configured(rounds=changed)
+        return [dg.RunRequest(run_key=why, run_config=config, tags=all_rounds(rounds))]
+
     return dg.Definitions(
-        assets=all_assets(dg.StaticPartitionsDefinition(list(rounds))),
+        assets=all_assets(partitions, dg.BackfillPolicy.single_run()),
         asset_checks=all_checks(),
         jobs=[job],
         schedules=[weekly],
-        sensors=[upstream_sensor(JOB, all_rounds(rounds)), failures],
+        sensors=[upstream_sensor(JOB, one_run, partitions), failures],
         resources={"build": build},
-        # The default executor starts a process a step, which costs seconds each.
-        executor=dg.in_process_executor,
+        executor=EXECUTOR,
     )
+
+
+def configured(**values: object) -> dict[str, object]:
+    """Return the configuration of a run whose build is given these values."""
+    return {"resources": {"build": {"config": values}}}
 
 
 def _is_whole(run: dg.DagsterRun | None) -> bool:

@@ -5,7 +5,7 @@ decided in ``warehouse.unattended``.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -17,15 +17,22 @@ from pipeline.sources.github import GitHub
 from pipeline.sources.http import Unreachable
 from pipeline.warehouse.failure import Failure
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.shared import current_warehouse
 from pipeline.warehouse.unattended import is_lacking
 
 DAY = 24 * 60 * 60
 
+Requests = Callable[[dg.SensorEvaluationContext, str, list[str]], Sequence[dg.RunRequest]]
+"""Gives the runs to ask for, from what they are for and the rounds to refresh; none means all."""
 
-def upstream_sensor(job: str, tags: Mapping[str, str]) -> dg.SensorDefinition:
+
+def upstream_sensor(
+    job: str, requests: Requests, partitions: dg.PartitionsDefinition[str]
+) -> dg.SensorDefinition:
     """Return the sensor that asks GitHub each day for new rounds and new commits.
 
-    Its cursor holds the commit of each round's repository, null where that was never told.
+    Where the partitions are dynamic, all rounds that are listed become some. The sensor's cursor
+    holds the commit of each round's repository, null where that was never told.
     """
 
     @dg.sensor(
@@ -34,11 +41,13 @@ def upstream_sensor(job: str, tags: Mapping[str, str]) -> dg.SensorDefinition:
     def upstream(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         """Every day: run for rounds that are new upstream or whose repository has changed."""
         settings = Settings.from_environment()
-        warehouse = Warehouse(settings.home)
+        warehouse = current_warehouse(settings, context.log.info)
         try:
             now = GitHub(settings).commits()
         except Unreachable as error:
             return dg.SkipReason(f"GitHub cannot be asked; all stays as it was seen last. {error}")
+        if isinstance(partitions, dg.DynamicPartitionsDefinition):
+            context.instance.add_dynamic_partitions(str(partitions.name), list(now))
         before = _read_cursor(context.cursor)
         is_first_build = not before and warehouse.release is None
         due = {
@@ -49,19 +58,11 @@ def upstream_sensor(job: str, tags: Mapping[str, str]) -> dg.SensorDefinition:
         cursor = json.dumps(before | {key: now[key] or before.get(key) for key in now})
         if not due:
             return dg.SensorResult(skip_reason=f"{len(now)} rounds, none changed.", cursor=cursor)
-        request = dg.RunRequest(
-            run_key=", ".join(f"{key} {commit}" for key, commit in due.items()),
-            run_config=refreshing([] if is_first_build else list(due)),
-            tags=tags,
-        )
-        return dg.SensorResult(run_requests=[request], cursor=cursor)
+        why = ", ".join(f"{key} {commit}" for key, commit in due.items())
+        asked = requests(context, why, [] if is_first_build else list(due))
+        return dg.SensorResult(run_requests=asked, cursor=cursor)
 
     return upstream
-
-
-def refreshing(rounds: list[str]) -> dict[str, object]:
-    """Return the configuration of a run that refreshes these rounds; none means all."""
-    return {"resources": {"build": {"config": {"rounds": rounds}}}}
 
 
 @dg.run_failure_sensor(default_status=dg.DefaultSensorStatus.RUNNING)

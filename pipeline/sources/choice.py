@@ -66,11 +66,13 @@ def choose_source(
     say: Callable[[str], None],
     *,
     archives: Callable[[str], bool] = lambda round_key: False,
+    only: str | None = None,
 ) -> Choice:
     """Return the source for ``auto``, ``github``, ``bundled`` or a folder's path.
 
     GitHub is asked at once, so that what is stale or out of reach is known; for what it takes to
-    read a round's archive only if ``archives`` says of its key that it is wanted.
+    read a round's archive only if ``archives`` says of its key that it is wanted. ``only`` is the
+    one round to ask for.
 
     Raises:
         UnusableCall: no such folder.
@@ -79,7 +81,7 @@ def choose_source(
         return Choice(None, Bundle.ALWAYS)
     if mode in ("auto", "github"):
         bundle = Bundle.ALWAYS if mode == "auto" else Bundle.NEVER
-        return Choice(_github(settings, say, mode, archives), bundle)
+        return Choice(_github(settings, say, mode, archives, only), bundle)
     if not Path(mode).is_dir():
         raise UnusableCall(
             f"--source {mode}: no such folder. Give auto, github, bundled or a folder's path."
@@ -91,14 +93,18 @@ def choose_source(
 
 
 def _github(
-    settings: Settings, say: Callable[[str], None], mode: str, archives: Callable[[str], bool]
+    settings: Settings,
+    say: Callable[[str], None],
+    mode: str,
+    archives: Callable[[str], bool],
+    only: str | None,
 ) -> Source:
     from pipeline.sources.github import GitHub
     from pipeline.sources.http import Unreachable
 
     source = GitHub(settings, say=say)
     try:
-        source.survey(archives=archives)
+        source.survey(archives=archives, only=only)
     except Unreachable as error:
         instead = (
             "bundled or last good figures serve" if mode == "auto" else "last good figures serve"

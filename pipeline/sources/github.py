@@ -116,11 +116,16 @@ class GitHub:
         self.stale: dict[str, str] = {}
         """Why a round is not as upstream has it, by key; also rounds of which nothing is kept."""
 
-    def survey(self, *, archives: Callable[[str], bool] = lambda round_key: False) -> None:
+    def survey(
+        self,
+        *,
+        archives: Callable[[str], bool] = lambda round_key: False,
+        only: str | None = None,
+    ) -> None:
         """Ask for every round's table; where that fails, the last good one serves.
 
         Of rounds that have no table in any case, those whose ``archives`` are wanted are asked for
-        their commit.
+        their commit. ``only`` is the one round that is asked for, as if there were no other.
 
         Raises:
             Unreachable: nothing can be had, neither now nor from an earlier survey.
@@ -130,7 +135,7 @@ class GitHub:
         with closing(Http()) as http:
             service = _Service(http, self._settings)
             try:
-                listed = service.repositories()
+                listed = [name for name in service.repositories() if _is_asked(name, only)]
                 problem = "its repository is no longer listed"
             except Unreachable as error:
                 self._unlisted = error
@@ -140,7 +145,7 @@ class GitHub:
                     self._take(outcome)
                     self._repositories.append(_seen(outcome))
         for name in self._snapshots.repositories():
-            if name not in listed and REPOSITORY.fullmatch(name):
+            if name not in listed and REPOSITORY.fullmatch(name) and _is_asked(name, only):
                 self._take(_Outcome(name, table=self._last_good(name), problem=problem))
         self._refuse_nothing()
 
@@ -377,6 +382,10 @@ def _is_at(url: str, service: str) -> bool:
 def _seen(outcome: _Outcome) -> ResultRepository:
     table = outcome.table.name if outcome.table else None
     return ResultRepository(outcome.repository, outcome.round_key, outcome.commit, table)
+
+
+def _is_asked(repository: str, only: str | None) -> bool:
+    return only is None or _round_key(repository) == only
 
 
 def _round_key(repository: str) -> str:

@@ -5,9 +5,8 @@ or out of reach. In which order steps run, and what is told of them, is the orch
 """
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
@@ -30,8 +29,10 @@ from pipeline.sources.archives import Hashed
 from pipeline.sources.choice import Bundle
 from pipeline.sources.files import Archive, Kind, Source, SourceFile
 from pipeline.sources.http import Unreachable
+from pipeline.warehouse.failure import forget_failure
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.models import Model, TableName, inputs, models, run
+from pipeline.warehouse.publish import publish
 from pipeline.warehouse.raw import Derived, keep_bytes, provenance, with_bytes
 from pipeline.warehouse.tables import read_figures, write_figures, write_frame
 
@@ -59,7 +60,8 @@ class Plan:
     ``source`` is None for bundled figures only. ``refresh`` names the rounds to read again, all
     others staying as they are in the last warehouse; None reads all. ``archives`` names the rounds
     whose submission archive is read too. ``identity`` is the digest of all that decides the
-    outcome, kept with the release.
+    outcome, kept with the release. ``failed`` names the rounds whose figures another run should
+    have made, each with the reason why it did not.
     """
 
     source: Source | None
@@ -67,6 +69,7 @@ class Plan:
     refresh: frozenset[str] | None = None
     archives: frozenset[str] = frozenset()
     identity: str = ""
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 class Build:
@@ -87,7 +90,7 @@ class Build:
         if self.plan.source is not None:
             keys |= {*self.plan.source.round_keys(), *self.plan.archives}
         if self.plan.refresh is not None:
-            keys |= set(_round_keys(self.warehouse.parquet))
+            keys |= {*_round_keys(self.warehouse.parquet / "rounds.parquet"), *self.plan.refresh}
         return rounds_by_key(keys)
 
     # -- read ---------------------------------------------------------------------------------
@@ -168,14 +171,14 @@ class Build:
     def normalise(self, round_key: str) -> Figures:
         """Turn a round's files into figures, or take those that serve in their stead."""
         figures = self._figures(round_key)
-        folder = self._folder / "figures" / round_key
-        shutil.rmtree(folder, ignore_errors=True)
         if figures.sources.height or figures.rejects.height:
             self.say(f"{round_key}: {figures.results.height} results")
-            write_figures(figures, folder)
+        write_figures(figures, self.warehouse.figures(round_key))
         return figures
 
     def _figures(self, round_key: str) -> Figures:
+        if round_key in self.plan.failed:
+            return self._served_instead(round_key, self.plan.failed[round_key])
         if not self._is_refreshed(round_key):
             return self._last_good(round_key) or Figures.of()
         files: list[SourceFile] = []
@@ -285,7 +288,7 @@ class Build:
 
     @cached_property
     def _bundled_keys(self) -> list[str]:
-        return [] if self.plan.bundle is Bundle.NEVER else _round_keys(BUNDLE)
+        return [] if self.plan.bundle is Bundle.NEVER else _round_keys(BUNDLE / "sources.parquet")
 
     @cached_property
     def _unreachable(self) -> Mapping[str, str]:
@@ -296,18 +299,17 @@ class Build:
     def stage(self) -> dict[str, pl.DataFrame]:
         """Write the tables that the models start from; return them by name.
 
-        A round that was found upstream after the graph had been loaded has no partition yet; it is
-        read here.
+        A round without figures is read here: one that was found upstream after the graph had been
+        loaded has no partition yet, and a run that publishes others' figures has no other step.
 
         Raises:
             NothingToBuild: no round gives any result.
         """
         for key in self.rounds:
-            if not self._manifest(key).exists():
+            if not self.warehouse.figures(key).is_dir():
                 self.collect(key)
                 self.normalise(key)
-        folders = [self._folder / "figures" / key for key in self.rounds]
-        parts = [read_figures(folder) for folder in folders if folder.is_dir()]
+        parts = [read_figures(self.warehouse.figures(key)) for key in self.rounds]
         frames = Figures.concat(parts).frames()
         if frames["results"].is_empty():
             faults = [*self._unreachable.values(), *frames["rejects"]["reason"]]
@@ -322,6 +324,13 @@ class Build:
         for name, frame in frames.items():
             write_frame(frame, self.table_file(TableName("staging", name)))
         return frames
+
+    def publish(self) -> dict[str, Any]:
+        """Make the tables the current release and return its stamp; the last failure is over."""
+        told = {"identity": self.identity, "failed_checks": self.failed_checks()}
+        stamp = publish(self.warehouse, self.tables(), told)
+        forget_failure(self.warehouse)
+        return stamp
 
     def keep_failed_check(self, text: str) -> None:
         """Keep what a check found that does not stop the build, for the release to tell."""
@@ -392,9 +401,8 @@ class Build:
         return pl.DataFrame(lines, schema=frame_schema(staging_tables()["rounds"]))
 
 
-def _round_keys(folder: Path) -> list[str]:
-    """Return the rounds that a folder of figures has sources of."""
-    file = folder / "sources.parquet"
+def _round_keys(file: Path) -> list[str]:
+    """Return the rounds that a Parquet file has rows of; none if it is not there."""
     if not file.exists():
         return []
     return pl.read_parquet(file, glob=False, columns=["round_key"])["round_key"].unique().to_list()

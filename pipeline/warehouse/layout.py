@@ -53,6 +53,10 @@ class Warehouse:
         self._current = home / "current"
         self._releases = home / "releases"
 
+    def figures(self, round_key: str) -> Path:
+        """Return the folder in which the running build keeps a round's figures."""
+        return self.build / "figures" / round_key
+
     @property
     def release(self) -> Path | None:
         """Return the folder of the current release; None if there is no complete one."""

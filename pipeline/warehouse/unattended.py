@@ -21,20 +21,29 @@ from pipeline.warehouse.stamp import identity
 
 
 def unattended_plan(
-    warehouse: Warehouse, settings: Settings, changed: frozenset[str], say: Callable[[str], None]
+    warehouse: Warehouse,
+    settings: Settings,
+    changed: frozenset[str],
+    say: Callable[[str], None],
+    only: str | None = None,
 ) -> Plan:
     """Return the plan of a build of the ``auto`` source, with GitHub already asked.
 
     ``changed`` names the rounds to refresh, with their archives where they have no table; none, or
-    no warehouse yet, means all rounds.
+    no warehouse yet, means all rounds. ``only`` is the one round that the build is for, where each
+    round has one of its own; GitHub is asked for no other.
     """
     scored = scored_rounds(warehouse)
 
     def is_wanted(round_key: str) -> bool:
+        if only is not None and round_key != only:
+            return False
         return round_key in changed | scored or is_newer_than_bundle(round_key)
 
-    choice = choose_source("auto", settings, say, archives=is_wanted)
+    choice = choose_source("auto", settings, say, archives=is_wanted, only=only)
     refresh = changed if changed and warehouse.release else None
+    if only is not None:
+        refresh = frozenset({only})
     offered = choice.source.round_keys() if choice.source else ()
     wanted = (key for key in {*offered, *changed, *scored} if is_wanted(key))
     archives = without_table(choice.source, wanted)

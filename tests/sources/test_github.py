@@ -272,6 +272,19 @@ def test_every_page_of_the_listing_is_read(upstream, home):
     ]
 
 
+def test_one_round_alone_costs_its_own_requests_only_and_is_stale_alone(upstream, home):
+    upstream.repositories = ["inference_results_v5.1", "inference_results_v6.0"]
+    upstream.files["summary.json"] = b"[]"
+    settings = Settings(home, f"{upstream.base}/api", f"{upstream.base}/raw", "", None)
+    for expected in ({}, {"inference-6.0": "its repository is no longer listed"}):
+        alone = GitHub(settings)
+        alone.survey(only="inference-6.0")
+        assert list(tables(alone)) == ["inference-6.0"]
+        assert alone.stale == expected
+        upstream.repositories = ["inference_results_v5.1"]
+    assert not any("v5.1" in request.path for request in upstream.requests)
+
+
 @pytest.mark.parametrize("url", ["http://elsewhere.invalid/api/orgs/mlcommons/repos", "ftp://x/"])
 def test_a_listing_that_goes_on_at_another_host_is_not_followed(upstream, home, url):
     upstream.link = f'<{url}?page=2>; rel="next"'

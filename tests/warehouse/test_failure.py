@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import RoundtableError
-from pipeline.warehouse.failure import Failure, failure_kept, last_failure
+from pipeline.warehouse.failure import Failure, failure_kept, last_failure, without_secrets
 from pipeline.warehouse.layout import DATABASE, STAMP, Warehouse
 
 YEAR = 365 * 24 * 60 * 60
@@ -40,3 +40,15 @@ def test_a_failure_that_is_heard_of_late_is_past_if_a_build_has_ended_well_since
 ) -> None:
     warehouse = with_release_of(tmp_path, time.time() + moment)
     assert Failure.of("it failed", "look").is_past(warehouse) is past
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "POSTGRES_PASSWORD"],
+)
+def test_what_leads_to_the_store_and_the_database_is_not_told(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "a/secret+word")
+    told = without_secrets("a/secret+word, postgresql://me:a%2Fsecret%2Bword@host/db refused")
+    assert told == "<secret>, postgresql://host/db refused"
