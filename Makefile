@@ -6,13 +6,18 @@ BIN := $(VENV)/bin
 # The versions of requirements.lock; its hashes are left out, which no editable install can have.
 PIP := $(BIN)/python -m pip install -qq --constraint $(VENV)/constraints.txt
 
-.PHONY: build test test-cluster soak lint dev report picture bundle lock audit-dependencies clean
+.PHONY: build test test-cluster test-spark soak lint dev report picture bundle lock \
+	audit-dependencies clean
 
 build: $(VENV)/.installed
 	$(BIN)/roundtable build
 
 test: $(VENV)/.test
 	$(BIN)/pytest
+
+# The SQL models on Spark against the same on DuckDB; needs Java 17.
+test-spark: $(VENV)/.spark
+	$(BIN)/pytest --numprocesses=0 tests/spark
 
 # What runs on several machines, with PostgreSQL and an object store on this one.
 test-cluster: $(VENV)/.cluster
@@ -78,6 +83,10 @@ $(VENV)/.report: $(VENV)/.installed
 
 $(VENV)/.cluster: $(VENV)/.test
 	$(PIP) --editable '.[cluster]' --group cluster
+	touch $@
+
+$(VENV)/.spark: $(VENV)/.test
+	$(PIP) --editable '.[spark]'
 	touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.ui $(VENV)/.lock: $(VENV)/.%: $(VENV)/.report

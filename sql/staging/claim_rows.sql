@@ -13,10 +13,7 @@
 with described as (
     select
         comparable.*,
-        result.organisations,
-        result.model_used,
         result.accelerator_memory_gb,
-        result.is_heterogeneous,
         list_contains(result.organisations, result.accelerator_vendor) as is_makers_own,
         string_split(
             regexp_replace(
