@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The versions of requirements.lock; its hashes are left out, which no editable install can have.
 PIP := $(BIN)/python -m pip install -qq --constraint $(VENV)/constraints.txt
 
-.PHONY: build test test-cluster test-spark soak lint dev report picture bundle lock \
+.PHONY: build test test-cluster test-spark soak lint dev report picture bundle bench lock \
 	audit-dependencies clean
 
 build: $(VENV)/.installed
@@ -52,6 +52,11 @@ bundle: $(VENV)/.installed
 	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/roundtable build --source "$(DATA)" --submissions --full
 	ROUNDTABLE_HOME=$(CURDIR)/warehouse/bundling $(BIN)/python -m pipeline.export.bundle
 	rm -rf warehouse/bundling
+
+# Measures builds, reads and models as ratios and writes docs/bench.md; BENCH="b c" measures these parts.
+bench: $(VENV)/.installed
+	test -d "$(DATA)/published" && test -d "$(DATA)/submissions" || { echo "Say where tables and archives are: make bench DATA=folder (with published/ and submissions/)"; exit 2; }
+	$(BIN)/python -m bench "$(DATA)" $(BENCH)
 
 # Pins all that pyproject.toml asks for. A pin that still fits stays: delete the file for the newest.
 lock: $(VENV)/.lock

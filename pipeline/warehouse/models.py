@@ -93,6 +93,9 @@ def run(model: Model, tables: Mapping[TableName, Path], target: Path) -> None:
         raise ModelFault(f"{model.table}: reads {missing[0]}, which has not been built.")
     target.parent.mkdir(parents=True, exist_ok=True)
     with over({table: tables[table] for table in model.reads}) as connection:
+        # What does not fit in memory is put beside the table, not into the working directory.
+        spilled = target.parent / "spilled"
+        connection.execute(f"set temp_directory = {_literal(str(spilled))}")
         try:
             write_parquet(connection, model.sql, target)
         except duckdb.Error as error:

@@ -21,11 +21,11 @@ with entries as (
         comparable.best_first,
         case
             when statement.basis = 'aggregate' then comparable.value
-            when not result.lower_is_better then comparable.value / nullif(comparable.accelerators, 0)
+            when not comparable.lower_is_better then comparable.value / nullif(comparable.accelerators, 0)
         end as number,
         case
             when statement.basis = 'aggregate' then comparable.score
-            when not result.lower_is_better then comparable.score / nullif(comparable.accelerators, 0)
+            when not comparable.lower_is_better then comparable.score / nullif(comparable.accelerators, 0)
         end as score
     from staging.claim_rows as selected
     inner join staging.claim_statements as statement
@@ -34,7 +34,6 @@ with entries as (
         on
             selected.result_key = comparable.result_key
             and selected.category is not distinct from comparable.category
-    inner join main.results as result on selected.result_key = result.result_key
     where statement.kind in ('value', 'ratio', 'ranking')
 ),
 
@@ -103,32 +102,49 @@ cells as (
     group by all
 ),
 
-sides as (
-    select
+-- Each name once; null stands for a side whose results have none.
+side_names as (
+    select distinct
         claim_id,
         statement,
         side,
-        list_sort(list_distinct(flatten(list(names)))) as names,
-        max(list_max(list_transform(names, lambda name: try_cast(name as double)))) as largest
+        unnest(if(names = [], [null], names)) as name
     from staging.claim_rows
+),
+
+sides as (
+    select
+        side_names.claim_id,
+        side_names.statement,
+        side_names.side,
+        count(side_names.name) as names_counted,
+        list(side_names.name order by side_names.name) filter (
+            where
+                side_names.name is not null
+                and (statement.kind = 'list' or coalesce(statement.counted, 'result') <> 'result')
+        ) as names,
+        max(try_cast(side_names.name as double)) as largest
+    from side_names
+    inner join staging.claim_statements as statement
+        on side_names.claim_id = statement.claim_id and side_names.statement = statement.statement
     group by all
 ),
 
--- What each side counts: how many different names, or the largest number.
+-- What each side counts: how many different names, or the largest number. Results that
+-- are counted are not named.
 counts as (
     select
         statement.claim_id,
         statement.statement,
         statement.kind,
-        coalesce(statement.counted, 'result') <> 'result' as has_names,
         statement.claimed_names,
         coalesce(subject.names, []) as names,
         coalesce(comparator.names, []) as comparator_names,
         case
-            when statement.largest is null then len(coalesce(subject.names, []))
+            when statement.largest is null then coalesce(subject.names_counted, 0)
             else subject.largest
         end as number,
-        case when statement.largest is null then len(comparator.names) else comparator.largest end
+        case when statement.largest is null then comparator.names_counted else comparator.largest end
             as comparator_number
     from staging.claim_statements as statement
     left join sides as subject
@@ -185,11 +201,7 @@ compared as (
             when 'proportion' then number / nullif(comparator_number, 0)
             when 'growth' then number / nullif(comparator_number, 0) - 1
         end as computed_value,
-        case
-            when kind = 'list' then new_names
-            when has_names then names
-            else []
-        end as names
+        case when kind = 'list' then new_names else names end as names
     from new_counts
 ),
 
@@ -202,26 +214,24 @@ chosen as (
     where side = 'chosen'
 ),
 
--- A result of several categories is described by the first.
+-- The results compared; one of several categories is described by the first.
 described_results as (
     select *
     from staging.comparable_results
+    where
+        result_key in (select compared.result_key from compared)
+        or result_key in (select compared.comparator_result_key from compared)
     qualify row_number() over (partition by result_key order by category) = 1
 ),
 
--- The rounds after a round up to another: a note that names one of them concerns the pair.
-rounds_passed as (
+-- All rounds of a suite: a note that names one passed from the comparator's up to the subject's concerns
+-- the pair.
+suite_rounds as (
     select
-        passed.suite,
-        round_from.position as from_position,
-        round_to.position as to_position,
-        list(passed.round) as rounds
-    from main.rounds as passed
-    inner join main.rounds as round_from
-        on passed.suite = round_from.suite and passed.position > round_from.position
-    inner join main.rounds as round_to
-        on passed.suite = round_to.suite and passed.position <= round_to.position
-    group by all
+        suite,
+        list(struct_pack(round := round, position := position)) as rounds
+    from main.rounds
+    group by suite
 ),
 
 told as (
@@ -253,7 +263,7 @@ told as (
         compared.comparator_result_key,
         compared.comparator_number as comparator_value,
         coalesce(subject.unit, comparator.unit) as unit,
-        result.lower_is_better,
+        coalesce(subject.lower_is_better, comparator.lower_is_better) as lower_is_better,
         compared.computed_value,
         coalesce(
             case
@@ -321,7 +331,15 @@ told as (
             case when subject.is_inferred <> comparator.is_inferred then 'inferred on one side only' end,
             case
                 when list_has_any(
-                        regexp_extract_all(subject.compatibility_note, '\d+[.]\d+'), rounds_passed.rounds
+                        regexp_extract_all(subject.compatibility_note, '\d+[.]\d+'),
+                        list_transform(
+                            list_filter(
+                                suite_rounds.rounds,
+                                lambda passed: passed.position > comparator.round_position
+                                and passed.position <= subject.round_position
+                            ),
+                            lambda passed: passed.round
+                        )
                     )
                     then 'compatibility: ' || subject.compatibility_note
             end
@@ -331,13 +349,7 @@ told as (
         on compared.claim_id = statement.claim_id and compared.statement = statement.statement
     left join described_results as subject on compared.result_key = subject.result_key
     left join described_results as comparator on compared.comparator_result_key = comparator.result_key
-    left join main.results as result
-        on coalesce(compared.result_key, compared.comparator_result_key) = result.result_key
-    left join rounds_passed
-        on
-            subject.suite = rounds_passed.suite
-            and comparator.round_position = rounds_passed.from_position
-            and subject.round_position = rounds_passed.to_position
+    left join suite_rounds on subject.suite = suite_rounds.suite
     left join chosen
         on
             compared.claim_id = chosen.claim_id

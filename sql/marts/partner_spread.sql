@@ -9,25 +9,28 @@
 -- is_accuracy_copy: both results are 99.9 rows that repeat the run of their 99 row.
 -- Tie rule: of the maker's equal best results the one with the lowest entry_id (null last), then the lowest
 -- result_key.
-with entries as (
-    select
-        result.*,
-        min(
-            case when result.submitter = result.accelerator_vendor then result.best_first end
-        ) over (
-            partition by
-                result.round_key,
-                result.category,
-                result.accelerator,
-                result.accelerators,
-                result.nodes,
-                result.benchmark,
-                result.accuracy_target,
-                result.scenario,
-                result.unit
-        ).result_key as vendor_key
+with entries as not materialized (
+    select result.*
     from staging.comparable_results as result
     where result.division = 'closed' and result.accelerators > 0 and not result.is_heterogeneous
+),
+
+-- The maker's best result, by all that a partner's must share with it.
+makers_best as (
+    select
+        entries.round_key,
+        entries.category,
+        entries.accelerator,
+        entries.accelerators,
+        entries.nodes,
+        entries.benchmark,
+        entries.accuracy_target,
+        entries.scenario,
+        entries.unit,
+        min(entries.best_first).result_key as result_key
+    from entries
+    where entries.submitter = entries.accelerator_vendor
+    group by all
 ),
 
 described as (
@@ -75,8 +78,19 @@ described as (
         partner.entry_id as entry_id_partner,
         own.entry_id as entry_id_vendor
     from entries as partner
+    inner join makers_best as best
+        on
+            partner.round_key = best.round_key
+            and partner.category is not distinct from best.category
+            and partner.accelerator is not distinct from best.accelerator
+            and partner.accelerators = best.accelerators
+            and partner.nodes is not distinct from best.nodes
+            and partner.benchmark = best.benchmark
+            and partner.accuracy_target is not distinct from best.accuracy_target
+            and partner.scenario is not distinct from best.scenario
+            and partner.unit = best.unit
     inner join staging.comparable_results as own
-        on partner.vendor_key = own.result_key and partner.category is not distinct from own.category
+        on best.result_key = own.result_key and best.category is not distinct from own.category
     where partner.submitter <> own.submitter
 )
 

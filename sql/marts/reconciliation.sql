@@ -105,6 +105,14 @@ listed as (
     where statement.source = 'published table'
 ),
 
+-- Results that several sources have: only these can differ in anything but being there.
+shared as (
+    select statement.result_key
+    from statements as statement
+    group by statement.result_key
+    having min(statement.source) < max(statement.source)
+),
+
 -- Each statement as one value, by what it is looked up by.
 said as (
     select
@@ -116,16 +124,30 @@ said as (
     from statements as statement
 ),
 
+logged as (
+    select
+        statement.result_key,
+        struct_pack(
+            value := statement.value,
+            unit_as_published := statement.unit_as_published,
+            accelerators := statement.accelerators,
+            name_key := statement.name_key
+        ) as log
+    from statements as statement
+    where statement.source = 'submission logs'
+),
+
 -- Two sources that both have the result, with what the logs say of it.
 both_sided as (
     select
         first.statement as a,
         second.statement as b,
-        log.statement as log,
-        log.result_key is not null as is_logged
+        logged.log,
+        logged.result_key is not null as is_logged
     from said as first
     inner join said as second on first.result_key = second.result_key and first.source < second.source
-    left join said as log on first.result_key = log.result_key and log.source = 'submission logs'
+    left join logged on first.result_key = logged.result_key
+    where first.result_key in (select shared.result_key from shared)
 ),
 
 pairs as (

@@ -30,35 +30,64 @@ with products as (
     group by all
 ),
 
+-- The closed products of a place in one row, so that a product meets all of them in one, too.
+rivals as (
+    select
+        product.round_key,
+        product.category,
+        product.benchmark,
+        product.accuracy_target,
+        product.scenario,
+        product.nodes,
+        product.accelerators,
+        product.unit,
+        list(
+            struct_pack(
+                accelerator := product.accelerator,
+                vendor := product.vendor,
+                best_key := product.best_key,
+                scores := product.scores,
+                vendors_own_score := product.vendors_own_score,
+                entry_ids := product.entry_ids
+            )
+        ) as products
+    from products as product
+    where product.division = 'closed'
+    group by all
+),
+
+met as (
+    select
+        a.*,
+        unnest(rivals.products) as b
+    from products as a
+    inner join rivals
+        on
+            a.round_key = rivals.round_key
+            and a.category is not distinct from rivals.category
+            and a.benchmark = rivals.benchmark
+            and a.accuracy_target is not distinct from rivals.accuracy_target
+            and a.scenario is not distinct from rivals.scenario
+            and a.nodes = rivals.nodes
+            and a.accelerators = rivals.accelerators
+            and a.unit = rivals.unit
+),
+
 pairs as (
     select
-        a.round_key,
-        a.category,
-        a.accelerator as accelerator_a,
-        a.vendor as vendor_a,
-        a.division as division_a,
-        a.best_key as best_key_a,
-        a.scores[-1] as score_a,
-        b.accelerator as accelerator_b,
-        b.vendor as vendor_b,
-        b.division as division_b,
+        round_key,
+        category,
+        accelerator as accelerator_a,
+        vendor as vendor_a,
+        division as division_a,
+        best_key as best_key_a,
+        scores[-1] as score_a,
         b.best_key as best_key_b,
         b.scores as scores_b,
         b.vendors_own_score as vendors_own_score_b,
         b.entry_ids as entry_ids_b
-    from products as a
-    inner join products as b
-        on
-            a.round_key = b.round_key
-            and a.category is not distinct from b.category
-            and a.benchmark = b.benchmark
-            and a.accuracy_target is not distinct from b.accuracy_target
-            and a.scenario is not distinct from b.scenario
-            and a.nodes = b.nodes
-            and a.accelerators = b.accelerators
-            and a.unit = b.unit
-            and a.accelerator <> b.accelerator
-    where b.division = 'closed' and (a.division = 'closed' or a.vendor <> b.vendor)
+    from met
+    where division = 'closed' or vendor <> b.vendor
 ),
 
 described as (
@@ -71,6 +100,9 @@ described as (
         best_a.nodes,
         best_a.accelerators,
         best_a.unit,
+        best_b.accelerator as accelerator_b,
+        best_b.accelerator_vendor as vendor_b,
+        best_b.division as division_b,
         best_a.value as best_value_a,
         best_b.value as best_value_b,
         best_a.entry_id as entry_id_a,
@@ -101,6 +133,7 @@ described as (
         on pairs.best_key_a = best_a.result_key and pairs.category is not distinct from best_a.category
     inner join staging.comparable_results as best_b
         on pairs.best_key_b = best_b.result_key and pairs.category is not distinct from best_b.category
+    where pairs.accelerator_a <> best_b.accelerator
 )
 
 select

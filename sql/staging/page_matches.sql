@@ -115,7 +115,7 @@ known_entries as (
     group by cell.cell_id
 ),
 
--- Every result a cell could be, before the best one is chosen.
+-- Every result a cell could be, before the best one is chosen: of the same id or submitter at least.
 candidates as (
     select
         cell.cell_id,
@@ -147,6 +147,7 @@ candidates as (
             and cell.benchmark = result.benchmark
             and cell.accuracy_target is not distinct from result.accuracy_target
             and cell.scenario = result.scenario
+            and (cell.entry_id = result.entry_id or cell.submitter = result.submitter)
     left join known_entries as known on cell.cell_id = known.cell_id
 ),
 
