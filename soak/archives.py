@@ -129,7 +129,9 @@ def _poisoned(ground: Ground) -> Trial:
             done = home(*build)
             attempt.ask(ANSWERS, _served(home, template, done.code))
             attempt.ask(WHOLE, [*home.half_made(), *_escaped(home)])
-            told = done.err + home("query", "select file, reason from rejects").out
+            told = (
+                done.err + home("query", "select file, reason from rejects", "--format", "csv").out
+            )
             attempt.ask(CLEAR, unclear(told, *([said] if said else ())))
             cost = home.journal()
             notes.append(

@@ -216,7 +216,7 @@ class Page:
         systems = [*self._systems[:at], system, *self._systems[at + 1 :]]
         ids = {line[self._id] for line in (*self._systems[at], *system) if self._id < len(line)}
         cells = sum(map(self._cells, (record for system in systems for record in system)))
-        touched = frozenset(text.strip().removeprefix("v") for text in ids)
+        touched = frozenset(text.strip().removeprefix("v") or None for text in ids)
         return Change(kind, self._packed(systems), touched, range(cells, cells + 1))
 
     def read(self, content: bytes) -> Figures:
@@ -355,7 +355,7 @@ def trials(ground: Ground) -> Iterator[Trial]:
         }
         times = counted.pop("times")
         yield Trial(
-            f"{kind}, in {len({tally.file for tally in of_kind})} real files",
+            f"{kind}, of each {', '.join(sorted({tally.file for tally in of_kind}))}",
             KEPT_BY,
             note=", ".join(f"{name} {count}" for name, count in counted.items()),
             tried=times,

@@ -103,8 +103,12 @@ def run(model: Model, tables: Mapping[TableName, Path], target: Path) -> None:
 
 
 def over(tables: Mapping[TableName, Path]) -> duckdb.DuckDBPyConnection:
-    """Return an in-memory database in which the Parquet files can be read as tables."""
-    connection = duckdb.connect()
+    """Return an in-memory database in which the Parquet files can be read as tables.
+
+    It computes in one thread: over rows as few as these several gain nothing, and each of them
+    takes memory of its own.
+    """
+    connection = duckdb.connect(config={"threads": 1})
     connection.execute("create schema staging")
     for table, file in tables.items():
         view(connection, table, file)
