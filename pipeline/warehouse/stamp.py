@@ -5,7 +5,7 @@ before they are.
 """
 
 import hashlib
-import importlib.metadata
+import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,11 +34,28 @@ def identity(
         source.fingerprint() if source is not None else "",
         *(f"{archive.name} {archive.identity}" for archive in read),
         ",".join(sorted(refresh)) if refresh is not None else "all rounds",
-        *(f"{engine} {importlib.metadata.version(engine)}" for engine in _ENGINES),
+        *(f"{engine} {_version(engine)}" for engine in _ENGINES),
         *_code_digests(PACKAGE),
         *_code_digests(sql_folder()),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _version(package: str) -> str:
+    """Return a package's installed version.
+
+    It is told by the name of a folder beside the package. To import ``importlib.metadata`` would
+    take a third of the time of a build that finds nothing changed.
+    """
+    found = importlib.util.find_spec(package)
+    if found is not None and found.origin is not None:
+        beside = Path(found.origin).parents[1].glob(f"{package}-*.dist-info")
+        named = sorted(folder.name for folder in beside)
+        if named:
+            return named[-1].removeprefix(f"{package}-").removesuffix(".dist-info")
+    from importlib.metadata import version
+
+    return version(package)
 
 
 def _code_digests(folder: Path) -> list[str]:
