@@ -6,10 +6,10 @@ be small.
 """
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,9 +47,10 @@ class CommandFailed(Exception):
 def run(
     command: Sequence[str | Path],
     settings: Mapping[str, str] | None = None,
-    limit: float | None = None,
+    cpu_limit: int | None = None,
 ) -> Finished:
-    """Run a command in the repository and measure it; after ``limit`` seconds it is stopped.
+    """Run a command in the repository and measure it; after ``cpu_limit`` seconds of CPU it is
+    stopped.
 
     Raises:
         CommandFailed: it ended with another code than 0.
@@ -63,13 +64,11 @@ def run(
             cwd=REPOSITORY,
             env={**os.environ, **(settings or {})},
         )
-        stop = threading.Timer(limit or threading.TIMEOUT_MAX, process.kill)
-        stop.daemon = True
-        stop.start()
+        if cpu_limit is not None:
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit, cpu_limit))
         _, status, used = os.wait4(process.pid, 0)
         elapsed = time.perf_counter() - start
-        is_cut = not stop.is_alive() or (limit is not None and elapsed >= limit)
-        stop.cancel()
+        is_cut = cpu_limit is not None and used.ru_utime + used.ru_stime >= cpu_limit
         process.returncode = os.waitstatus_to_exitcode(status)
         for file in (printed, told):
             file.seek(0)
