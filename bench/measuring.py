@@ -7,6 +7,7 @@ be small.
 
 import os
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -65,11 +66,11 @@ def run(
             env={**os.environ, **(settings or {})},
         )
         if cpu_limit is not None:
-            resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit, cpu_limit))
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit, cpu_limit + 1))
         _, status, used = os.wait4(process.pid, 0)
         elapsed = time.perf_counter() - start
-        is_cut = cpu_limit is not None and used.ru_utime + used.ru_stime >= cpu_limit
         process.returncode = os.waitstatus_to_exitcode(status)
+        is_cut = process.returncode == -signal.SIGXCPU
         for file in (printed, told):
             file.seek(0)
         if process.returncode and not is_cut:
