@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from bench.marts import wide_joins
-from bench.measuring import Usage, in_turn, run
+from bench.measuring import CommandFailed, Usage, in_turn, run
 from bench.report import Line, Report
 
 
@@ -66,3 +66,11 @@ def test_what_failed_or_exceeds_its_target_is_told_as_not_met(tmp_path: Path) ->
     assert "| slow | 2.5 | 2.6 | **no** |" in told
     assert "| broken (Out of Memory) | 15 | failed | **no** |" in told
     assert sorted(json.loads((tmp_path / "bench.json").read_text("utf-8"))) == ["a", "b"]
+
+
+def test_a_command_that_takes_more_cpu_than_it_may_is_cut_and_one_that_fails_is_told() -> None:
+    python = sys.executable
+    assert run((python, "-c", "while True: pass"), cpu_limit=1).is_cut
+    assert not run((python, "-c", "pass"), cpu_limit=10).is_cut
+    with pytest.raises(CommandFailed, match="no such thing"):
+        run((python, "-c", "raise SystemExit('no such thing')"), cpu_limit=10)
