@@ -10,7 +10,6 @@ from typing import BinaryIO
 
 import polars as pl
 
-from pipeline.errors import FileFault
 from pipeline.normalise.published import RAW_FIELDS, RAW_SCHEMA, Oddity, RawTable
 from pipeline.normalise.submissions.derived import FILES_SCHEMA, DerivedTable
 from pipeline.normalise.submissions.descriptions import SYSTEM_FIELDS
@@ -29,7 +28,7 @@ from pipeline.normalise.submissions.inference.reading import (
 )
 from pipeline.normalise.submissions.inference.rules import judged
 from pipeline.normalise.submissions.inference.tree import LOGS, Part, is_in_tree
-from pipeline.normalise.submissions.refused import refused_members
+from pipeline.normalise.submissions.refused import no_result, refused_members
 from pipeline.rounds import Round
 
 LAST_SERVER_RUN_COUNTS_UP_TO = (0, 7)
@@ -50,9 +49,7 @@ def read_inference(stream: BinaryIO, name: str, round: Round) -> DerivedTable:
     logs = _logs(tree, round)
     directories = _directories(logs, tree)
     if directories.is_empty():
-        raise FileFault(
-            name, "no result in it", f"Put the archive of {round.repository} in its place."
-        )
+        raise no_result(name, round, tree.refused, is_in_tree)
     rows = directories.join(_chosen(judged(logs, round)), on=DIRECTORY, how="left").sort(DIRECTORY)
     rows = rows.with_columns(
         source_row=pl.int_range(1, pl.len() + 1),

@@ -14,11 +14,10 @@ from typing import BinaryIO, TypeVar
 
 import polars as pl
 
-from pipeline.errors import FileFault
 from pipeline.normalise.published import RAW_FIELDS, RAW_SCHEMA, Oddity, RawTable
 from pipeline.normalise.submissions.derived import FILES_SCHEMA, RUNS_SCHEMA, DerivedTable
 from pipeline.normalise.submissions.descriptions import SYSTEM_FIELDS, system_fields
-from pipeline.normalise.submissions.refused import refused_members
+from pipeline.normalise.submissions.refused import no_result, refused_members
 from pipeline.normalise.submissions.training.logs import Run, read_run
 from pipeline.normalise.submissions.training.power import (
     Drawn,
@@ -130,9 +129,7 @@ def read_training(stream: BinaryIO, name: str, round: Round) -> DerivedTable:
     tree = _read_tree(stream, name)
     scored = _scored(tree, round)
     if not scored:
-        raise FileFault(
-            name, "no result in it", f"Put the archive of {round.repository} in its place."
-        )
+        raise no_result(name, round, tree.refused, is_in_tree)
     rejects = [Oddity(of.row, *of.problem, of.path) for of in scored if of.problem is not None]
     not_read = _not_read({of.directory for of in scored}, round, after=len(scored))
     refused = refused_members(tree.refused, is_in_tree, after=len(scored) + len(not_read))

@@ -237,6 +237,12 @@ def test_an_archive_without_a_result_is_no_archive_of_submissions() -> None:
         derive({"training/Org/results/box/resnet/result_0.txt": ":::MLLOG {}"})
 
 
+def test_an_archive_whose_results_are_all_refused_says_why(monkeypatch) -> None:
+    monkeypatch.setattr("pipeline.sources.archives.MAX_MEMBER_BYTES", 10)
+    with pytest.raises(FileFault, match=r"no result in it \(1 refused, the first: \d+ bytes, more"):
+        derive({DETAIL: GOOD})
+
+
 def test_of_a_log_that_stands_twice_neither_counts() -> None:
     packed = archive({DETAIL: GOOD, SUMMARY: GOOD_SUMMARY})
     inside = io.BytesIO(gzip.decompress(packed.read()))
