@@ -124,7 +124,7 @@ def read_members(
         if problem is not None:
             refused += 1
             yield Refused(path or entry.path, problem)
-    if top is None:
+    if top is None and not refused:
         raise FileFault(name, "the archive holds no files", _REFETCH)
     unpacked.finish()
 
