@@ -8,6 +8,7 @@ import gzip
 import io
 import shutil
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ MOST_MEMORY = 2**30
 """What a build of the largest harmful archive may take."""
 
 TOP = f"inference_results_v4.0-{COMMIT}"
-OUTSIDE = Path("/tmp/roundtable-was-here")
+OUTSIDE = Path(tempfile.gettempdir()) / "roundtable-was-here"
 
 Named = tuple[str, Callable[[Path], None], str]
 

@@ -50,7 +50,7 @@ def run_models(session: SparkSession, tables: str, output: str, say: Callable[[s
 
 
 def _register(session: SparkSession, table: TableName, address: str) -> Columns:
-    """Make Parquet readable as a view of this session; return its columns."""
+    """Make Parquet readable as a view in Spark; return its columns."""
     try:
         found = session.read.parquet(address)
         found.createOrReplaceTempView(view_name(table))
