@@ -11,7 +11,8 @@ from pathlib import Path
 import duckdb
 
 from pipeline.schema.tables import Table
-from pipeline.warehouse.models import TableName, models, over, rules
+from pipeline.warehouse.models import TableName, models, rules
+from pipeline.warehouse.running import over
 
 LARGEST_LOSS = 0.10
 """A round that loses more of its rows than this is not published; fewer can be a retraction."""

@@ -31,9 +31,10 @@ from pipeline.sources.files import Archive, Kind, Source, SourceFile
 from pipeline.sources.http import Unreachable
 from pipeline.warehouse.failure import forget_failure
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.models import Model, TableName, inputs, models, run
+from pipeline.warehouse.models import Model, TableName, inputs, models
 from pipeline.warehouse.publish import publish
 from pipeline.warehouse.raw import Derived, keep_bytes, provenance, with_bytes
+from pipeline.warehouse.running import run
 from pipeline.warehouse.tables import read_figures, write_figures, write_frame
 
 BUNDLE = PACKAGE / "bundled"

@@ -1,8 +1,8 @@
-"""The SQL models: which there are, what each reads, and running one.
+"""The SQL models: which there are, what each reads, and what its header says.
 
-Belongs here: everything about a model that does not depend on where tables are kept. A model is
-one file ``sql/<folder>/<table>.sql``, a single ``select``; models in ``sql/staging`` make inner
-tables (schema ``staging``), all others public ones (schema ``main``).
+Belongs here: everything about a model that its file tells. A model is one file
+``sql/<folder>/<table>.sql``, a single ``select``; models in ``sql/staging`` make inner tables
+(schema ``staging``), all others public ones (schema ``main``). Running one stands in ``running``.
 """
 
 import hashlib
@@ -19,6 +19,8 @@ import duckdb
 
 from pipeline.errors import RoundtableError
 from pipeline.settings import sql_folder
+
+_SLICES = re.compile(r"^Slices: ([a-z_, ]+)[.]$", re.MULTILINE)
 
 
 class ModelFault(RoundtableError):
@@ -39,13 +41,18 @@ class TableName:
 
 @dataclass(frozen=True)
 class Model:
-    """A model's table, its SQL, and the tables it reads."""
+    """A model's table, its SQL, the tables it reads, and what its rows can be told apart by.
+
+    ``slices`` names columns of its tables: no row meets one that differs in them, and its own
+    table's order begins with them. Empty: any row may meet any other.
+    """
 
     table: TableName
     group: str
     description: str
     sql: str
     reads: frozenset[TableName]
+    slices: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -79,84 +86,23 @@ def inputs() -> set[TableName]:
     return {table for model in models().values() for table in model.reads} - made
 
 
-def run(model: Model, tables: Mapping[TableName, Path], target: Path) -> None:
-    """Run a model over Parquet files and write its table to ``target`` (a Parquet file).
-
-    ``tables`` gives the file of each table that the model reads. The same inputs give the same
-    bytes: the model's total ``order by`` fixes the order of the rows.
-
-    Raises:
-        ModelFault: the SQL fails, or a table that it reads has no file.
-    """
-    missing = sorted(str(table) for table in model.reads - tables.keys())
-    if missing:
-        raise ModelFault(f"{model.table}: reads {missing[0]}, which has not been built.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with over({table: tables[table] for table in model.reads}) as connection:
-        # What does not fit in memory is put beside the table, not into the working directory.
-        spilled = target.parent / "spilled"
-        connection.execute(f"set temp_directory = {_literal(str(spilled))}")
-        try:
-            write_parquet(connection, model.sql, target)
-        except duckdb.Error as error:
-            raise ModelFault(f"sql model {model.table} failed: {error}") from error
-
-
-def over(tables: Mapping[TableName, Path]) -> duckdb.DuckDBPyConnection:
-    """Return an in-memory database in which the Parquet files can be read as tables.
-
-    It computes in one thread: over rows as few as these several gain nothing, and each of them
-    takes memory of its own.
-    """
-    connection = duckdb.connect(config={"threads": 1})
-    connection.execute("create schema staging")
-    for table, file in tables.items():
-        view(connection, table, file)
-    return connection
-
-
-def view(connection: duckdb.DuckDBPyConnection, table: TableName, file: Path) -> None:
-    """Make a Parquet file readable under a table's name."""
-    # read_parquet takes its argument for a glob, so a folder named "[a]" needs escaping.
-    escaped = re.sub(r"([*?\[])", r"[\1]", str(file))
-    connection.execute(f"create view {table} as from read_parquet({_literal(escaped)})")
-
-
-def write_parquet(
-    connection: duckdb.DuckDBPyConnection,
-    query: str,
-    target: Path,
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write a query's rows to a Parquet file, the same bytes for the same rows and metadata."""
-    pairs = ", ".join(f"{key}: {_literal(value)}" for key, value in (metadata or {}).items())
-    options = (
-        "format parquet, compression zstd, compression_level 9, row_group_size 50000, "
-        "parquet_version 'v2'"
-    )
-    if pairs:
-        options += f", kv_metadata {{{pairs}}}"
-    connection.execute(f"copy ({query}) to {_literal(str(target))} ({options})")
-
-
 def _files() -> list[Path]:
     return sorted(sql_folder().glob("*/*.sql"))
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _read(file: Path) -> Model:
     sql = file.read_text(encoding="utf-8").strip().removesuffix(";")
     group = file.parent.name
     schema = "staging" if group == "staging" else "main"
+    description = _header(sql)
+    slices = _SLICES.search(description)
     return Model(
         table=TableName(schema, file.stem),
         group=group,
-        description=_header(sql),
+        description=description,
         sql=sql,
         reads=tables_read(sql, file),
+        slices=tuple(slices[1].split(", ")) if slices else (),
     )
 
 

@@ -16,7 +16,8 @@ from pipeline.schema.tables import public_tables, staging_tables
 from pipeline.sources.files import Kind
 from pipeline.warehouse.datapackage import ATTRIBUTION, LICENCE, write_datapackage
 from pipeline.warehouse.layout import DATABASE, PARQUET, Warehouse
-from pipeline.warehouse.models import TableName, over, view, write_parquet
+from pipeline.warehouse.models import TableName
+from pipeline.warehouse.running import over, view, write_parquet
 
 
 def publish(

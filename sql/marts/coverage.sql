@@ -8,6 +8,7 @@
 -- results, submitters and scenarios are of closed rows; scenarios_missing is what others have closed there
 -- and this name has not. Lists are in the order Offline, Server, Interactive, SingleStream, MultiStream.
 -- Tie rule: none needed. Copies on the 99.9 row are in results and not in results_without_copies.
+-- Slices: suite, round_position.
 with named as (
     select
         result.suite,
@@ -47,6 +48,25 @@ benchmarks as (
     group by all
 ),
 
+-- The benchmarks of a round in one row, so that a name meets all of them in one, too.
+rounds as (
+    select
+        benchmarks.round_key,
+        benchmarks.category,
+        list(struct_pack(benchmark := benchmarks.benchmark, scenarios := benchmarks.scenarios)) as benchmarks
+    from benchmarks
+    group by all
+),
+
+wanted as (
+    select
+        names.*,
+        unnest(rounds.benchmarks) as cell
+    from names
+    inner join rounds
+        on names.round_key = rounds.round_key and names.category is not distinct from rounds.category
+),
+
 cells as (
     select
         named.round_key,
@@ -65,13 +85,13 @@ cells as (
 
 grid as (
     select
-        names.suite,
-        names.round_position,
-        names.round_key,
-        names.category,
-        names.by,
-        names.name,
-        benchmarks.benchmark,
+        wanted.suite,
+        wanted.round_position,
+        wanted.round_key,
+        wanted.category,
+        wanted.by,
+        wanted.name,
+        wanted.cell.benchmark as benchmark,
         case
             when cells.is_covered then 'covered'
             when cells.results > 0 then 'preview only'
@@ -82,20 +102,16 @@ grid as (
         coalesce(cells.results_without_copies, 0) as results_without_copies,
         coalesce(cells.submitters, 0) as submitters,
         coalesce(cells.scenarios, []) as scenarios,
-        benchmarks.scenarios as scenarios_of_all,
+        wanted.cell.scenarios as scenarios_of_all,
         ['Offline', 'Server', 'Interactive', 'SingleStream', 'MultiStream'] as scenarios_in_order
-    from names
-    inner join benchmarks
-        on
-            names.round_key = benchmarks.round_key
-            and names.category is not distinct from benchmarks.category
+    from wanted
     left join cells
         on
-            names.round_key = cells.round_key
-            and names.category is not distinct from cells.category
-            and names.by = cells.by
-            and names.name = cells.name
-            and benchmarks.benchmark = cells.benchmark
+            wanted.round_key = cells.round_key
+            and wanted.category is not distinct from cells.category
+            and wanted.by = cells.by
+            and wanted.name = cells.name
+            and wanted.cell.benchmark = cells.benchmark
 )
 
 select

@@ -14,39 +14,6 @@ with complete_rounds as (
     where round.is_complete
 ),
 
-cells as (
-    select
-        round.suite,
-        round.place,
-        coverage.round_key,
-        coverage.category,
-        coverage.by,
-        coverage.name,
-        coverage.benchmark,
-        coverage.status,
-        coverage.results,
-        coverage.scenarios,
-        coverage.scenarios_missing,
-        last_value(case when coverage.status = 'covered' then coverage.round_key end ignore nulls) over (
-            partition by round.suite, coverage.category, coverage.by, coverage.name, coverage.benchmark
-            order by round.place
-            rows between unbounded preceding and 1 preceding
-        ) as last_round_covered,
-        -- the same for all open rounds that follow each other without a break
-        round.place - row_number() over (
-            partition by
-                round.suite,
-                coverage.category,
-                coverage.by,
-                coverage.name,
-                coverage.benchmark,
-                coverage.results > 0
-            order by round.place
-        ) as run
-    from main.coverage as coverage
-    inner join complete_rounds as round on coverage.round_key = round.round_key
-),
-
 rivals as (
     select
         coverage.round_key,
@@ -59,24 +26,56 @@ rivals as (
     group by all
 ),
 
+cells as (
+    select
+        round.suite,
+        round.place,
+        coverage.round_key,
+        coverage.category,
+        coverage.by,
+        coverage.name,
+        coverage.benchmark,
+        coverage.status,
+        coverage.scenarios,
+        coverage.scenarios_missing,
+        coalesce(rivals.rivals, []) as rivals,
+        last_value(case when coverage.status = 'covered' then coverage.round_key end ignore nulls) over (
+            partition by round.suite, coverage.category, coverage.by, coverage.name, coverage.benchmark
+            order by round.place
+            rows between unbounded preceding and 1 preceding
+        ) as last_round_covered,
+        -- the last round that is not open, be it that the name or the benchmark was not there
+        case
+            when coverage.results > 0 then round.place
+            when
+                round.place <> coalesce(
+                    lag(round.place + 1) over (
+                        partition by
+                            round.suite, coverage.category, coverage.by, coverage.name, coverage.benchmark
+                        order by round.place
+                    ),
+                    0
+                )
+                then round.place - 1
+        end as break_at
+    from main.coverage as coverage
+    inner join complete_rounds as round on coverage.round_key = round.round_key
+    left join rivals
+        on
+            coverage.round_key = rivals.round_key
+            and coverage.category is not distinct from rivals.category
+            and coverage.by = rivals.by
+            and coverage.benchmark = rivals.benchmark
+),
+
 counted as (
     select
         cells.*,
-        case
-            when cells.results > 0 then 0
-            else
-                row_number() over (
-                    partition by
-                        cells.suite,
-                        cells.category,
-                        cells.by,
-                        cells.name,
-                        cells.benchmark,
-                        cells.results > 0,
-                        cells.run
-                    order by cells.place
-                )
-        end as rounds_open
+        cells.place - max(cells.break_at) over (
+            partition by cells.suite, cells.category, cells.by, cells.name, cells.benchmark
+            order by cells.place
+            rows unbounded preceding
+        ) as rounds_open
     from cells
 )
 
@@ -89,15 +88,9 @@ select
     counted.status,
     counted.scenarios,
     counted.scenarios_missing,
-    coalesce(rivals.rivals, []) as rivals,
+    counted.rivals,
     counted.last_round_covered,
     counted.rounds_open
 from counted
-left join rivals
-    on
-        counted.round_key = rivals.round_key
-        and counted.category is not distinct from rivals.category
-        and counted.by = rivals.by
-        and counted.benchmark = rivals.benchmark
 where counted.status <> 'covered'
 order by counted.suite, counted.place, counted.category, counted.by, counted.name, counted.benchmark

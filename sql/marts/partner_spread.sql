@@ -9,6 +9,7 @@
 -- is_accuracy_copy: both results are 99.9 rows that repeat the run of their 99 row.
 -- Tie rule: of the maker's equal best results the one with the lowest entry_id (null last), then the lowest
 -- result_key.
+-- Slices: suite, round_position.
 with entries as not materialized (
     select result.*
     from staging.comparable_results as result

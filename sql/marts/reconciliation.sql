@@ -33,6 +33,7 @@
 --
 -- Tie rule: staging.page_matches. Rows carried from earlier builds stand only where one of their two sources
 -- is not at hand.
+-- Slices: round_key.
 with statements as (
     select
         stated.source,

@@ -16,6 +16,7 @@
 -- Tie rule: of equal best results of a round the one with the lowest entry_id (null last), then the lowest
 -- result_key stands as holder (and likewise as runner-up), and ties lists the others; of equal records the
 -- earlier round's stands.
+-- Slices: suite.
 with entries as (
     select
         result.suite,

@@ -16,6 +16,7 @@
 -- speedup: result over base, above 1 is better, for latency and time to train too. efficiency: the same per
 -- accelerator. is_accuracy_copy: both sides are 99.9 rows that repeat the run of their 99 row.
 -- Tie rule: of equal best results the one with the lowest entry_id (null last), then the lowest result_key.
+-- Slices: suite, round_position.
 with uniform as (
     select
         result.*,

@@ -17,6 +17,7 @@
 -- the compatibility table that names a round after from_round up to to_round (what changed in between).
 -- Tie rule: of equal best results the one with the lowest entry_id (null last), then the lowest result_key.
 -- Where several hosts or systems match, the one whose best later result comes first by value and that rule.
+-- Slices: suite.
 with levels as (
     select
         result.suite,
@@ -192,19 +193,12 @@ spreads as (
     left join weighted_medians on totals.comparison = weighted_medians.comparison
 ),
 
--- The rounds after a round up to another: a note that names one of them concerns the pair.
-rounds_passed as (
+suites as (
     select
-        passed.suite,
-        round_from.position as from_position,
-        round_to.position as to_position,
-        list(passed.round) as rounds
-    from staging.rounds as passed
-    inner join staging.rounds as round_from
-        on passed.suite = round_from.suite and passed.position > round_from.position
-    inner join staging.rounds as round_to
-        on passed.suite = round_to.suite and passed.position <= round_to.position
-    group by all
+        round.suite,
+        list(struct_pack(position := round.position, round := round.round)) as rounds
+    from staging.rounds as round
+    group by round.suite
 ),
 
 described as (
@@ -280,8 +274,20 @@ described as (
             end,
             case when f.has_power <> t.has_power then 'measured with power on one side only' end,
             case when f.is_inferred is null or t.is_inferred is null then 'inferred not known' end,
+            -- A note that names a round after the earlier one up to the later one concerns the pair.
             case
-                when list_has_any(regexp_extract_all(t.compatibility_note, '\d+[.]\d+'), rounds_passed.rounds)
+                when
+                    list_has_any(
+                        regexp_extract_all(t.compatibility_note, '\d+[.]\d+'),
+                        list_transform(
+                            list_filter(
+                                suites.rounds,
+                                lambda r: r.position > compared.from_position
+                                and r.position <= compared.to_position
+                            ),
+                            lambda r: r.round
+                        )
+                    )
                     then 'compatibility: ' || t.compatibility_note
             end
         ] as differences,
@@ -296,11 +302,7 @@ described as (
     inner join staging.comparable_results as t
         on compared.result_key_to = t.result_key and compared.category is not distinct from t.category
     inner join spreads as spread on compared.comparison = spread.comparison
-    inner join rounds_passed
-        on
-            compared.suite = rounds_passed.suite
-            and compared.from_position = rounds_passed.from_position
-            and compared.to_position = rounds_passed.to_position
+    inner join suites on compared.suite = suites.suite
 )
 
 select

@@ -8,6 +8,7 @@
 -- max), and over the best that b's maker submitted itself. Above 1 a is better, for latency too.
 -- verdict_flips: the range crosses 1, that is ratio_min < 1 < ratio_max; a range that ends at 1 does not.
 -- Tie rule: of equal best results the one with the lowest entry_id (null last), then the lowest result_key.
+-- Slices: suite, round_position.
 with products as (
     select
         result.round_key,

@@ -16,7 +16,8 @@ from polars.testing import assert_frame_equal
 
 from pipeline.normalise.figures import frame_schema
 from pipeline.schema.tables import Table, public_tables, staging_tables
-from pipeline.warehouse.models import Model, ModelFault, TableName, inputs, models, over, run
+from pipeline.warehouse.models import Model, ModelFault, TableName, inputs, models
+from pipeline.warehouse.running import over, run
 from tests.conftest import REAL_DATA, Roundtable
 
 spark_sql = pytest.importorskip("pyspark.sql", reason="needs roundtable[spark]")

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.warehouse.disk import DiskFull, full_disk_told
 from pipeline.warehouse.layout import Warehouse
-from pipeline.warehouse.models import write_parquet
+from pipeline.warehouse.running import write_parquet
 from pipeline.warehouse.tables import write_frame
 from tests.conftest import Roundtable
 

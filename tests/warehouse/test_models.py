@@ -2,20 +2,16 @@ import json
 from pathlib import Path
 
 import duckdb
-import polars as pl
 import pytest
 
 from pipeline.schema.tables import public_tables, staging_tables
 from pipeline.warehouse.models import (
-    Model,
     ModelFault,
     TableName,
     inputs,
     models,
     rules,
-    run,
     tables_read,
-    view,
 )
 
 T = TableName
@@ -80,28 +76,3 @@ def test_every_model_and_rule_ends_in_an_order() -> None:
             root = json.loads(answer.fetchall()[0][0])["statements"][0]["node"]
             kinds = [modifier["type"] for modifier in root["modifiers"]]
             assert "ORDER_MODIFIER" in kinds, model.table
-
-
-def test_a_folder_named_like_a_pattern_is_read_literally(tmp_path: Path) -> None:
-    odd, plain = tmp_path / "[ab]*", tmp_path / "a"
-    for value, folder in enumerate((odd, plain)):
-        folder.mkdir()
-        pl.DataFrame({"v": [value]}).write_parquet(folder / "t.parquet")
-    with duckdb.connect() as connection:
-        view(connection, T("main", "t"), odd / "t.parquet")
-        assert connection.execute("from main.t").fetchall() == [(0,)]
-
-
-def test_a_model_gives_the_same_bytes_each_time(tmp_path: Path) -> None:
-    pl.DataFrame({"v": [3, 1, 2], "k": ["c", "a", "b"]}).write_parquet(tmp_path / "in.parquet")
-    sql = "select k, sum(v) as v from main.t group by all order by all"
-    model = Model(T("main", "m"), "marts", "", sql, frozenset({T("main", "t")}))
-    for name in ("1", "2"):
-        run(model, {T("main", "t"): tmp_path / "in.parquet"}, tmp_path / name)
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
-
-
-def test_a_model_that_fails_names_itself(tmp_path: Path) -> None:
-    model = Model(T("main", "m"), "marts", "", "select nothing from main.t", frozenset())
-    with pytest.raises(ModelFault, match=r"main\.m"):
-        run(model, {}, tmp_path / "out")
