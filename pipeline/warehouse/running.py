@@ -106,10 +106,7 @@ def write_parquet(
 ) -> None:
     """Write a query's rows to a Parquet file, the same bytes for the same rows and metadata."""
     pairs = ", ".join(f"{key}: {_literal(value)}" for key, value in (metadata or {}).items())
-    options = (
-        "format parquet, compression zstd, compression_level 9, row_group_size 50000, "
-        "parquet_version 'v2'"
-    )
+    options = "format parquet, compression zstd, compression_level 9, parquet_version 'v2'"
     if pairs:
         options += f", kv_metadata {{{pairs}}}"
     connection.execute(f"copy ({query}) to {_literal(str(target))} ({options})")
@@ -127,13 +124,15 @@ def _conditions(
     key = ", ".join(columns)
     keys = " union all ".join(f"select {key} from {table}" for table in tables)
     counts = connection.execute(f"select {key}, count(*) from ({keys}) group by all order by all")
-    slices: list[list[tuple[object, ...]]] = []
+    slices: list[list[Sequence[object]]] = []
     room = 0
     for *values, rows in counts.fetchall():
+        if None in values:
+            return ["true"]  # no condition would find these rows
         if rows > room or not slices:
             slices.append([])
             room = slice_rows
-        slices[-1].append(tuple(values))
+        slices[-1].append(values)
         room -= rows
     if len(slices) < 2:
         return ["true"]

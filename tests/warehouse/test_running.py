@@ -49,3 +49,12 @@ def test_a_model_gives_the_same_rows_in_slices(
     assert_frame_equal(pl.read_parquet(tmp_path / "sliced"), pl.read_parquet(tmp_path / "whole"))
     with over(tables) as connection:
         assert len(list(run_in_slices(connection, model, tables, tmp_path, slice_rows=3000))) > 1
+
+
+def test_rows_that_no_slice_would_find_are_not_lost(tmp_path: Path) -> None:
+    pl.DataFrame({"suite": ["a", "b", None]}).write_parquet(tmp_path / "in.parquet")
+    table = T("main", "t")
+    sql = "select suite from main.t order by suite"
+    model = Model(T("main", "m"), "marts", "", sql, frozenset({table}), ("suite",))
+    run(model, {table: tmp_path / "in.parquet"}, tmp_path / "out", slice_rows=1)
+    assert pl.read_parquet(tmp_path / "out")["suite"].to_list() == ["a", "b", None]
