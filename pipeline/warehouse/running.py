@@ -16,6 +16,8 @@ import duckdb
 
 from pipeline.warehouse.models import Model, ModelFault, TableName
 
+ROUNDS = TableName("main", "rounds")
+
 SLICE_ROWS = 100_000
 """How many rows a model takes at a time if it can: every model does with 256 MB of them."""
 
@@ -57,13 +59,25 @@ def run_in_slices(
 ) -> Iterator[Path]:
     """Run a model slice by slice; give the file of each slice's rows, in order, once it is written.
 
-    Tables without the columns that slices are made by are read whole. There is one file at least.
+    A table without the columns that slices are made by, but with a round's key, gives each slice
+    the rounds that it has of ``main.rounds``. Others are read whole. There is one file at least.
     """
-    cut = [table for table in sorted(model.reads) if _is_cut(connection, table, model.slices)]
+    reads = sorted(model.reads) if model.slices else []
+    columns = {table: _columns(connection, table) for table in reads}
+    cut = [table for table, names in columns.items() if {*model.slices} <= names]
+    keyed = [
+        table
+        for table, names in columns.items()
+        if ROUNDS in cut and table not in cut and "round_key" in names
+    ]
     connection.execute("set parquet_metadata_cache = true")
-    for place, condition in enumerate(_conditions(connection, cut, model.slices, slice_rows)):
-        for table in cut:
-            view(connection, table, tables[table], condition)
+    for place, condition in enumerate(_conditions(connection, model, cut, keyed, slice_rows)):
+        if condition is not None:
+            for table in cut:
+                view(connection, table, tables[table], condition)
+            for table in keyed:
+                of_rounds = f"round_key in (select round_key from {ROUNDS})"
+                view(connection, table, tables[table], of_rounds)
         part = folder / f"{place}.parquet"
         write_parquet(connection, model.sql, part)
         yield part
@@ -114,29 +128,36 @@ def write_parquet(
 
 def _conditions(
     connection: duckdb.DuckDBPyConnection,
-    tables: Sequence[TableName],
-    columns: Sequence[str],
+    model: Model,
+    cut: Sequence[TableName],
+    keyed: Sequence[TableName],
     slice_rows: int,
-) -> list[str]:
-    """Return a condition for each slice, in order; rows alike in the columns stay together."""
-    if not tables:
-        return ["true"]
-    key = ", ".join(columns)
-    keys = " union all ".join(f"select {key} from {table}" for table in tables)
-    counts = connection.execute(f"select {key}, count(*) from ({keys}) group by all order by all")
+) -> Sequence[str | None]:
+    """Return a condition for each slice, in order; None alone where there is but one.
+
+    Rows that are alike in the columns of slices stay together.
+    """
+    if not cut:
+        return [None]
+    key = ", ".join(model.slices)
+    keys = [f"select {key} from {table}" for table in cut]
+    keys += [f"select {key} from {ROUNDS} join {table} using (round_key)" for table in keyed]
+    counts = connection.execute(
+        f"select {key}, count(*) from ({' union all '.join(keys)}) group by all order by all"
+    )
     slices: list[list[Sequence[object]]] = []
     room = 0
     for *values, rows in counts.fetchall():
         if None in values:
-            return ["true"]  # no condition would find these rows
+            return [None]  # no condition would find these rows
         if rows > room or not slices:
             slices.append([])
             room = slice_rows
         slices[-1].append(values)
         room -= rows
     if len(slices) < 2:
-        return ["true"]
-    return [_between(columns, part[0], part[-1]) for part in slices]
+        return [None]
+    return [_between(model.slices, part[0], part[-1]) for part in slices]
 
 
 def _between(columns: Sequence[str], first: Sequence[object], last: Sequence[object]) -> str:
@@ -152,13 +173,8 @@ def _between(columns: Sequence[str], first: Sequence[object], last: Sequence[obj
     )
 
 
-def _is_cut(
-    connection: duckdb.DuckDBPyConnection, table: TableName, columns: Sequence[str]
-) -> bool:
-    if not columns:
-        return False
-    described = connection.execute(f"describe {table}").fetchall()
-    return {*columns} <= {name for name, *_ in described}
+def _columns(connection: duckdb.DuckDBPyConnection, table: TableName) -> set[str]:
+    return {name for name, *_ in connection.execute(f"describe {table}").fetchall()}
 
 
 def _rows(file: Path) -> str:

@@ -5,6 +5,7 @@
 -- category, the benchmark had a closed row there, and the name had none; 0 where it has (preview only).
 -- last_round_covered: the latest earlier round with status covered, of the same category, name and benchmark.
 -- Tie rule: none needed.
+-- Slices: suite.
 with complete_rounds as (
     select
         round.round_key,
@@ -49,7 +50,7 @@ cells as (
             when coverage.results > 0 then round.place
             when
                 round.place <> coalesce(
-                    lag(round.place + 1) over (
+                    lag(case when coverage.results = 0 then round.place + 1 end) over (
                         partition by
                             round.suite, coverage.category, coverage.by, coverage.name, coverage.benchmark
                         order by round.place
@@ -77,6 +78,7 @@ counted as (
             rows unbounded preceding
         ) as rounds_open
     from cells
+    where cells.status <> 'covered'
 )
 
 select
@@ -92,5 +94,4 @@ select
     counted.last_round_covered,
     counted.rounds_open
 from counted
-where counted.status <> 'covered'
 order by counted.suite, counted.place, counted.category, counted.by, counted.name, counted.benchmark
