@@ -1,23 +1,29 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.sources.choice import Bundle
-from pipeline.sources.folder import Folder
-from pipeline.warehouse.build import Plan
-from tests.conftest import REAL_DATA, Roundtable, build_without_orchestrator
+from pipeline.warehouse.build import Build
+from pipeline.warehouse.failure import FILE
+from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.reading import open_database
+from tests.conftest import REAL_DATA, Finished, Roundtable, build_without_orchestrator, plan_of
 from tests.normalise.published_rows import Row, official_row, official_table
 
 ROWS = [
     official_row(ID=f"6.0-{n:04}", Platform=f"p{n}", Performance_Result=100.0 + n)
     for n in range(1, 21)
 ]
+
+STALE = "select round_key, stale_reason from sources where is_stale"
 
 
 def source(folder: Path, rows: list[Row] = ROWS, name: str = "inference-6.0") -> Path:
@@ -29,56 +35,123 @@ def source(folder: Path, rows: list[Row] = ROWS, name: str = "inference-6.0") ->
     return folder
 
 
-def direct(roundtable: Roundtable, folder: Path, refresh: frozenset[str] | None = None) -> None:
-    """Build without the orchestrator."""
-    plan = Plan(Folder(folder), Bundle.AT_FAULT, refresh)
-    build_without_orchestrator(roundtable.home, plan)
+def direct(roundtable: Roundtable, folder: Path) -> None:
+    """Build as the command does, without the orchestrator."""
+    build_without_orchestrator(roundtable.home, plan_of(folder))
+
+
+def started(roundtable: Roundtable, folder: Path) -> subprocess.Popen[str]:
+    """Start a build of a folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline.cli", "build", "--source", str(folder)],
+        env=roundtable.environment,
+        cwd=Path(__file__).parents[1],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+@dataclass
+class History:
+    """One warehouse through several builds: what each said, and a copy of what it left."""
+
+    roundtable: Roundtable
+    folder: Path
+    steps: dict[str, tuple[Finished, Roundtable]] = field(default_factory=dict)
+
+    def keep(self, name: str, *arguments: str | Path) -> None:
+        """Run a command and keep what it said and left."""
+        done = self.roundtable(*arguments)
+        copy = self.roundtable.home.with_name(name)
+        shutil.copytree(self.roundtable.home, copy, symlinks=True)
+        self.steps[name] = done, Roundtable(copy)
+
+
+@dataclass
+class Killed:
+    """A warehouse, what stood in it, and what stood there after each build that was killed."""
+
+    roundtable: Roundtable
+    folder: Path
+    good: dict[str, float]
+    parquet: dict[str, bytes]
+    left: list[tuple[dict[str, float], dict[str, bytes]]] = field(default_factory=list)
+
+
+def answer(roundtable: Roundtable, query: str) -> list[tuple[Any, ...]]:
+    """Return a query's rows."""
+    with open_database(Warehouse(roundtable.home)) as connection:
+        return connection.execute(query).fetchall()
 
 
 def values(roundtable: Roundtable) -> dict[str, float]:
-    told = roundtable("query", "select platform, value from results", "--format", "json")
-    return {line["platform"]: line["value"] for line in json.loads(told.out)}
+    return dict(answer(roundtable, "select platform, value from results"))
 
 
-def stale(roundtable: Roundtable) -> dict[str, str]:
-    query = "select round_key, stale_reason from sources where is_stale"
-    told = roundtable("query", query, "--format", "json")
-    return {line["round_key"]: line["stale_reason"] for line in json.loads(told.out)}
-
-
-def test_faults_losses_and_corrections_of_a_table_one_after_the_other(
-    roundtable: Roundtable, tmp_path: Path
-) -> None:
-    """One warehouse through a cut file, a tenth of the rows, and a correction."""
-    folder = source(tmp_path / "source")
-    assert roundtable("build", "--source", folder).code == 0
-    good, before = values(roundtable), roundtable.parquet()
-    assert "Nothing has changed" in roundtable("build", "--source", folder).err
-
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
+    """Take one warehouse through a good table, a cut one, a tenth of its rows, and a correction."""
+    folder = source(tmp_path_factory.mktemp("source"))
     file = folder / "published" / "inference-6.0.summary_results.json"
+    history = History(Roundtable(tmp_path_factory.mktemp("warehouse") / "home"), folder)
+    direct(history.roundtable, folder)
+    history.keep("good", "build", "--source", folder)
     file.write_bytes(file.read_bytes()[:-100])
-    done = roundtable("build", "--source", folder, "--strict")
-    assert done.code == 1
-    assert "stale: inference-6.0" in done.err
-    assert values(roundtable) == good
-    assert file.name in stale(roundtable)["inference-6.0"]
-    told = roundtable("query", "select file, source_row from rejects", "--format", "json").out
-    assert json.loads(told) == [{"file": file.name, "source_row": 0}]
-
-    done = roundtable("build", "--source", source(folder, ROWS[:2]))
-    assert done.code == 1
-    assert "Nothing was published" in done.err
-    assert "rows_before=20, rows_now=2" in done.err
-    assert roundtable.parquet()["results"] == before["results"]
-
+    direct(history.roundtable, folder)
+    history.keep("cut", "build", "--source", folder, "--strict")
+    source(folder, ROWS[:2])
+    history.keep("a tenth", "build", "--source", folder)
     corrected = [dict(row) for row in ROWS[:-1]]
     corrected[0]["Performance_Result"] = 55.5
     corrected[1]["a#"] = 4
     source(folder, [*corrected, official_row(ID="6.0-0099", Platform="new")])
-    done = roundtable("build", "--source", folder)
+    history.keep("corrected", "build", "--source", folder)
+    return history
+
+
+def test_what_is_unchanged_is_not_built_again(history: History) -> None:
+    done, _ = history.steps["good"]
+    assert done.code == 0
+    assert "Nothing has changed" in done.err
+
+
+def test_a_cut_table_is_a_reject_and_the_last_good_one_serves(history: History) -> None:
+    done, then = history.steps["cut"]
+    assert done.code == 1
+    assert "stale: inference-6.0" in done.err
+    assert values(then) == values(history.steps["good"][1])
+    file = "inference-6.0.summary_results.json"
+    assert answer(then, "select file, source_row from rejects") == [(file, 0)]
+    ((round_key, reason),) = answer(then, STALE)
+    assert round_key == "inference-6.0"
+    assert file in reason
+
+
+def test_a_table_of_a_tenth_of_the_rows_is_not_published(history: History) -> None:
+    done, then = history.steps["a tenth"]
+    assert done.code == 1
+    assert "Nothing was published" in done.err
+    assert "rows_before=20, rows_now=2" in done.err
+    assert then.parquet()["results"] == history.steps["good"][1].parquet()["results"]
+
+
+def test_status_tells_of_a_failed_build_until_one_ends_well(history: History) -> None:
+    _, failed = history.steps["a tenth"]
+    assert failed("build", "--source", "no-such-folder").code == 2
+    first = failed("status").out.partition("\n")[0]
+    assert first.startswith("LAST BUILD FAILED")
+    assert "Nothing was published" in first
+    _, corrected = history.steps["corrected"]
+    assert "FAILED" not in corrected("status").out
+    assert not (corrected.home / FILE).exists()
+
+
+def test_a_correction_is_told_value_by_value(history: History) -> None:
+    done, then = history.steps["corrected"]
     assert done.code == 0
     assert "results of the last warehouse are gone (1 rows, first:" in done.err
-    assert "platform=p20" in roundtable("status").out
+    assert "platform=p20" in then("status").out
     moved = [
         ("added", "result", None, "100.5 Tokens/s", "new"),
         ("value changed", "value", "101.0", "55.5", "p1"),
@@ -86,31 +159,22 @@ def test_faults_losses_and_corrections_of_a_table_one_after_the_other(
         ("field changed", "accelerators_per_node", "8", "4", "p2"),
         ("removed", "result", "120.0 Tokens/s", None, "p20"),
     ]
-    assert changes(roundtable) == moved
-    before = roundtable.parquet()
-    direct(roundtable, folder)
-    assert roundtable.parquet() == before
-
-
-def test_every_build_leaves_a_line_of_what_it_did(roundtable: Roundtable, tmp_path: Path) -> None:
-    folder = source(tmp_path / "source")
-    for _ in range(2):
-        assert roundtable("build", "--source", folder).code == 0
-    source(folder, ROWS[:2])
-    assert roundtable("build", "--source", folder).code == 1
-    lines = (roundtable.home / "builds.jsonl").read_text(encoding="utf-8").splitlines()
-    told = [json.loads(line) for line in lines]
-    assert [line["outcome"] for line in told] == ["published", "nothing changed", "failed"]
-    assert told[0]["rows"]["results"] == 20
-    assert told[0]["bytes"] > 100_000
-    assert "Nothing was published" in told[2]["error"]
-    assert all(line["seconds"] >= 0 and line["peak_memory_bytes"] > 10**7 for line in told)
-
-
-def changes(roundtable: Roundtable) -> list[tuple[object, ...]]:
     query = "select change, field, value_before, value_after, platform from changes"
-    told = json.loads(roundtable("query", query, "--format", "json").out)
-    return [tuple(line.values()) for line in told]
+    assert answer(then, query) == moved
+    before = then.parquet()
+    direct(then, history.folder)
+    assert then.parquet() == before
+
+
+def test_every_build_leaves_a_line_of_what_it_did(history: History) -> None:
+    lines = (history.roundtable.home / "builds.jsonl").read_text(encoding="utf-8").splitlines()
+    told = [json.loads(line) for line in lines]
+    outcomes = ["nothing changed", "nothing changed", "failed", "published"]
+    assert [line["outcome"] for line in told] == outcomes
+    assert "Nothing was published" in told[2]["error"]
+    assert told[3]["rows"]["results"] == 20
+    assert told[3]["bytes"] > 100_000
+    assert all(line["seconds"] >= 0 and line["peak_memory_bytes"] > 10**7 for line in told)
 
 
 def test_unknown_and_hostile_names_are_kept_as_text_and_fail_only_a_strict_build(
@@ -118,6 +182,7 @@ def test_unknown_and_hostile_names_are_kept_as_text_and_fail_only_a_strict_build
 ) -> None:
     name = "=cmd|'/c calc'!A1 <script>alert(1)</script> \x1b[2J '; drop table results; --"
     folder = source(tmp_path / "source", [official_row(System=name, Accelerator=name)])
+    direct(roundtable, folder)
     strict = roundtable("build", "--source", folder, "--strict")
     assert strict.code == 1
     assert "--strict" in strict.err
@@ -130,30 +195,37 @@ def test_unknown_and_hostile_names_are_kept_as_text_and_fail_only_a_strict_build
     assert "'=cmd" in (tmp_path / "out" / "accelerators.csv").read_text(encoding="utf-8")
 
 
-def test_a_build_killed_at_any_instant_leaves_the_last_good_warehouse(
-    roundtable: Roundtable, tmp_path: Path
-) -> None:
-    folder = source(tmp_path / "source")
-    direct(roundtable, folder)
-    good, before = values(roundtable), roundtable.parquet()
-    source(folder, [{**row, "Performance_Result": 7.0} for row in ROWS])
+@pytest.fixture(scope="module")
+def killed(history: History, tmp_path_factory: pytest.TempPathFactory) -> Killed:
+    """Kill two builds over a good warehouse whose source has changed since."""
+    roundtable = Roundtable(tmp_path_factory.mktemp("warehouse") / "home")
+    shutil.copytree(history.steps["good"][1].home, roundtable.home, symlinks=True)
+    changed = [{**row, "Performance_Result": 7.0} for row in ROWS]
+    folder = source(tmp_path_factory.mktemp("source"), changed)
+    killed = Killed(roundtable, folder, values(roundtable), roundtable.parquet())
     for instant in ("inference-6.0: 20 results", "model main.coverage_gaps"):
-        build = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.cli", "build", "--source", str(folder)],
-            env=roundtable.environment,
-            cwd=Path(__file__).parents[1],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-        )
+        build = started(roundtable, folder)
         assert build.stderr is not None
         assert any(line.startswith(instant) for line in iter(build.stderr.readline, ""))
         build.send_signal(signal.SIGKILL)
         build.communicate()
-        assert roundtable.parquet() == before
-        assert values(roundtable) == good
-    assert roundtable("build", "--source", folder).code == 0
-    assert set(values(roundtable).values()) == {7.0}
+        killed.left.append((values(roundtable), roundtable.parquet()))
+    return killed
+
+
+def test_a_build_killed_at_any_instant_leaves_the_last_good_warehouse(killed: Killed) -> None:
+    assert len(killed.good) == len(ROWS)
+    assert killed.left == [(killed.good, killed.parquet)] * 2
+
+
+def test_two_builds_at_once_both_end_well(killed: Killed) -> None:
+    """They go on from what killed builds have left."""
+    builds = [started(killed.roundtable, killed.folder) for _ in range(2)]
+    told = [build.communicate(timeout=120)[1] for build in builds]
+    assert [build.returncode for build in builds] == [0, 0]
+    assert any("Another build is running" in text for text in told)
+    now = values(killed.roundtable)
+    assert (len(now), set(now.values())) == (len(ROWS), {7.0})
 
 
 def test_only_the_rounds_named_are_refreshed(roundtable: Roundtable, tmp_path: Path) -> None:
@@ -161,15 +233,18 @@ def test_only_the_rounds_named_are_refreshed(roundtable: Roundtable, tmp_path: P
     other = [official_row(ID=f"5.1-{n:04}", Platform=f"q{n}") for n in range(1, 11)]
     source(folder)
     direct(roundtable, source(folder, other, "inference-5.1"))
-    before = roundtable.parquet()
     changed = [{**row, "Performance_Result": 7.0} for row in (*other, *ROWS)]
     source(folder, changed[:10], "inference-5.1")
     source(folder, changed[10:])
-    direct(roundtable, folder, frozenset(["inference-5.1"]))
-    now = values(roundtable)
-    assert {now[f"q{n}"] for n in range(1, 11)} == {7.0}
-    assert now["p1"] == 101.0
-    assert roundtable.parquet()["results"] != before["results"]
+    refreshed = plan_of(folder, frozenset(["inference-5.1"]))
+    build = Build(Warehouse(roundtable.home), refreshed, lambda text: None)
+    build.warehouse.fresh_build_folder()
+    now = {}
+    for key in ("inference-5.1", "inference-6.0"):
+        build.collect(key)
+        now[key] = build.normalise(key).results["value"].to_list()
+    assert now["inference-5.1"] == [7.0] * len(other)
+    assert sorted(now["inference-6.0"]) == [row["Performance_Result"] for row in ROWS]
 
 
 def test_a_part_of_a_round_is_in_results_but_in_no_mart(
@@ -184,28 +259,8 @@ def test_a_part_of_a_round_is_in_results_but_in_no_mart(
             (select count(*) from coverage where round_key = 'inference-6.1') as coverage
         from rounds as round where round_key = 'inference-6.1'
     """
-    told = json.loads(roundtable("query", query, "--format", "json").out)
-    assert told == [{"is_complete": False, "is_reviewed": False, "results": 1, "coverage": 0}]
+    assert answer(roundtable, query) == [(False, False, 1, 0)]
     assert "incomplete, unreviewed" in roundtable("status").out
-
-
-def test_two_builds_at_once_both_end_well(roundtable: Roundtable, tmp_path: Path) -> None:
-    folder = source(tmp_path / "source")
-    command = [sys.executable, "-m", "pipeline.cli", "build", "--source", str(folder)]
-    builds = [
-        subprocess.Popen(
-            command,
-            env=roundtable.environment,
-            cwd=Path(__file__).parents[1],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    told = [build.communicate(timeout=120)[1] for build in builds]
-    assert [build.returncode for build in builds] == [0, 0]
-    assert any("Another build is running" in text for text in told)
-    assert len(values(roundtable)) == len(ROWS)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser can write everywhere")
@@ -223,9 +278,8 @@ def test_auto_without_a_network_builds_from_the_bundle_and_says_so(roundtable: R
     assert time.monotonic() - started < 30
     told = [line for line in done.err.splitlines() if "out of reach" in line]
     assert len(told) == 1
-    assert {"inference-0.5", "inference-4.1", "inference-5.0", "inference-6.0"} <= set(
-        stale(roundtable)
-    )
+    stale = {round_key for round_key, _ in answer(roundtable, STALE)}
+    assert {"inference-0.5", "inference-4.1", "inference-5.0", "inference-6.0"} <= stale
     assert roundtable("build", "--strict").code == 1
 
 

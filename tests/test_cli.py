@@ -12,6 +12,7 @@ from pipeline.cli import commands
 from pipeline.export.attribution import attribution_lines
 from pipeline.schema.tables import public_tables
 from pipeline.warehouse.layout import Warehouse
+from pipeline.warehouse.reading import open_database
 from tests.conftest import Roundtable
 
 README = Path(__file__).parents[1] / "README.md"
@@ -59,11 +60,10 @@ def test_the_readmes_answers_are_what_the_commands_say(bundled: Roundtable) -> N
 
 
 def test_every_tables_example_runs(bundled: Roundtable) -> None:
-    for table in public_tables().values():
-        done = bundled("query", table.example, "--format", "json")
-        assert done.code == 0, (table.name, done.err)
-        is_empty_here = table.name in ("rejects", "changes")
-        assert json.loads(done.out) or is_empty_here, table.name
+    with open_database(Warehouse(bundled.home)) as connection:
+        for table in public_tables().values():
+            is_empty_here = table.name in ("rejects", "changes")
+            assert connection.execute(table.example).fetchall() or is_empty_here, table.name
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REAL_DATA, Roundtable
+from tests.conftest import REAL_DATA, Roundtable, build_without_orchestrator, plan_of
 from tests.test_build_command import source
 
 MIRROR = REAL_DATA / "tools" / "github_mirror.py"
@@ -17,6 +17,8 @@ MIRROR = REAL_DATA / "tools" / "github_mirror.py"
 pytestmark = pytest.mark.skipif(not MIRROR.is_file(), reason="the local GitHub is not here")
 
 FAULTS = ("429:0.2", "cut:0.1", "reset:0.1", "html:0.05", "500:0.1")
+WITH_FAULTS = (*(x for fault in FAULTS for x in ("--fault", fault)), "--seed", "44")
+"""With this seed each of the faults is among the first dozen answers."""
 
 
 @contextmanager
@@ -37,6 +39,29 @@ def mirror(*arguments: str) -> Iterator[dict[str, str]]:
         server.wait(10)
 
 
+def data(folder: Path, *archives: str) -> str:
+    """Return a folder with the published tables, and of the archives only these, to serve fast."""
+    (folder / "submissions").mkdir(parents=True)
+    (folder / "published").symlink_to(REAL_DATA / "data" / "published")
+    for name in archives:
+        file = Path("submissions") / f"{name}.tar.gz"
+        (folder / file).symlink_to(REAL_DATA / "data" / file)
+    return str(folder)
+
+
+def direct(
+    home: Path,
+    settings: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    refresh: frozenset[str] | None = None,
+) -> None:
+    """Build from the local GitHub as the command does, without the orchestrator."""
+    monkeypatch.setenv("ROUNDTABLE_HOME", str(home))
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    build_without_orchestrator(home, plan_of("github", refresh))
+
+
 def requests(settings: dict[str, str]) -> dict[str, int]:
     address = settings["ROUNDTABLE_GITHUB_API"].removesuffix("api") + "stats"
     with urllib.request.urlopen(address) as answer:
@@ -49,13 +74,15 @@ def without_sources(roundtable: Roundtable) -> dict[str, bytes]:
 
 
 def test_faults_on_the_wire_change_nothing_and_a_second_build_only_asks_what_is_new(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calm, rough = Roundtable(tmp_path / "calm"), Roundtable(tmp_path / "rough")
     # All rounds are asked for; of two the tables are made, which takes less time.
-    build = ("build", "--source", "github", "--rounds", "inference-6.0,inference-6.1")
-    with mirror("--with-samples") as settings:
-        assert calm(*build, **settings).code == 0
+    rounds = ("inference-6.0", "inference-6.1")
+    build = ("build", "--source", "github", "--rounds", ",".join(rounds))
+    served = ("--data", data(tmp_path / "data", "inference_results_v0.5"), "--with-samples")
+    with mirror(*served) as settings:
+        direct(calm.home, settings, monkeypatch, frozenset(rounds))
         before = requests(settings)
         again = calm(*build, **settings)
         assert "Nothing has changed" in again.err
@@ -63,9 +90,10 @@ def test_faults_on_the_wire_change_nothing_and_a_second_build_only_asks_what_is_
         assert after["raw 200"] == before["raw 200"]
         assert after["raw 404"] == before["raw 404"]
         assert "inference-6.1" in calm("discover", **settings).out
-    with mirror("--with-samples", *(x for fault in FAULTS for x in ("--fault", fault))) as settings:
+    with mirror(*served, *WITH_FAULTS) as settings:
         done = rough(*build, "--strict", **settings)
         assert done.code == 0, done.err
+        assert {f"fault {fault.partition(':')[0]}" for fault in FAULTS} <= requests(settings).keys()
     assert without_sources(rough) == without_sources(calm)
     # The new round has few rows: it is taken in, but no gap is concluded from it.
     query = """
@@ -77,13 +105,16 @@ def test_faults_on_the_wire_change_nothing_and_a_second_build_only_asks_what_is_
     assert told == [{"is_complete": False, "is_reviewed": False, "results": 24, "coverage": 0}]
 
 
-def test_what_cannot_be_fetched_any_more_serves_as_stale(tmp_path: Path) -> None:
+def test_what_cannot_be_fetched_any_more_serves_as_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     roundtable = Roundtable(tmp_path / "home")
     for round_ in ("5.0", "5.1"):
         source(tmp_path / "data", name=f"inference-{round_}")
     with mirror("--data", str(tmp_path / "data")) as settings:
-        assert roundtable("build", "--source", "github", **settings).code == 0
+        direct(roundtable.home, settings, monkeypatch)
     before = without_sources(roundtable)
+    direct(roundtable.home, settings, monkeypatch)
     for strict, code in (([], 0), (["--strict"], 1)):
         done = roundtable("build", "--source", "github", *strict, **settings)
         assert done.code == code
@@ -92,12 +123,14 @@ def test_what_cannot_be_fetched_any_more_serves_as_stale(tmp_path: Path) -> None
 
 
 def test_a_build_killed_while_it_streams_resumes_with_what_is_missing(
-    bundled_copy: Roundtable,
+    bundled_copy: Roundtable, tmp_path: Path
 ) -> None:
     before = bundled_copy.parquet()
-    rounds = ["inference-0.5", "inference-0.7", "inference-1.0", "training-5.1"]
+    rounds = ["inference-0.5", "inference-0.7", "training-5.1"]
+    archives = [round_.replace("-", "_results_v") for round_ in rounds]
+    served = ("--data", data(tmp_path / "data", *archives))
     arguments = ["build", "--source", "github", "--submissions", "--rounds", ",".join(rounds)]
-    with mirror() as settings:
+    with mirror(*served) as settings:
         build = subprocess.Popen(
             [sys.executable, "-m", "pipeline.cli", *arguments],
             env={**bundled_copy.environment, **settings},
@@ -107,17 +140,17 @@ def test_a_build_killed_while_it_streams_resumes_with_what_is_missing(
         )
         assert build.stderr is not None
         told = iter(build.stderr.readline, "")
-        assert any(line.startswith("inference-1.0: reading") for line in told)
+        assert any(line.startswith("inference-0.7: reading") for line in told)
         build.kill()
         build.wait()
         assert bundled_copy.parquet() == before
         assert bundled_copy("query", "select count(*) from results").code == 0
     # The rest comes over a wire with faults, and gives what the folder gave that the bundle is of.
-    with mirror(*(x for fault in FAULTS for x in ("--fault", fault))) as settings:
+    with mirror(*served, *WITH_FAULTS) as settings:
         done = bundled_copy(*arguments, **settings)
         assert done.code == 0, done.err
     read = [round_ for round_ in rounds if f"{round_}: reading" in done.err]
-    assert read == ["inference-1.0", "training-5.1"]
+    assert read == ["inference-0.7", "training-5.1"]
     after = bundled_copy.parquet()
     assert [after[name] == before[name] for name in ("results", "runs")] == [True, True]
 

@@ -1,6 +1,5 @@
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,9 +19,10 @@ from pipeline.warehouse.build import Build
 from pipeline.warehouse.failure import FILE
 from pipeline.warehouse.layout import Warehouse
 from pipeline.warehouse.unattended import unattended_plan
-from tests.conftest import Roundtable
+from tests.conftest import Roundtable, build_without_orchestrator, plan_of
 from tests.normalise.submissions.inference.trees import archive
 from tests.normalise.submissions.training import trees
+from tests.test_build_command import source
 
 A, B = "a" * 40, "b" * 40
 NEW = "training-6.0"
@@ -155,44 +155,34 @@ def test_without_github_nothing_is_asked_for_and_the_cursor_stays(
 
 
 def test_a_round_without_a_table_is_scored_by_the_run_asked_for_and_stays_scored(
-    upstream: Upstream, bundled: Roundtable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    upstream: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also by the schedule's build, by one by hand, and when GitHub is out of reach."""
     home = tmp_path / "home"
-    shutil.copytree(bundled.home, home, symlinks=True)
+    build_without_orchestrator(home, plan_of(source(tmp_path / "source")))
     upstream.commits = {"inference-6.0": A, "training-5.1": A, NEW: A}
     upstream.archives = {A: archive(trees.tree(trees.log()), "6.0").getvalue()}
     result = look()
     assert isinstance(result, dg.SensorResult) and result.run_requests
     (asked,) = result.run_requests
-    before = sources(home).filter(pl.col("round_key") != NEW)
+    before = sources(home)
+    assert before["round_key"].to_list() == ["inference-6.0"]
     job = definitions().resolve_job_def(JOB)
     assert job.execute_in_process(run_config=asked.run_config, tags=asked.tags).success
     assert sources(home).filter(pl.col("round_key") != NEW).equals(before)
     scored = ("submission logs", "github", A, 1, False)
     assert origin(sources(home).filter(round_key=NEW)) == scored
     assert origin(scheduled(home)) == scored
+    services = ("API", "RAW", "CODELOAD")
+    addresses = {f"ROUNDTABLE_GITHUB_{name}": f"{upstream.base}{name.lower()}" for name in services}
+    by_hand = Roundtable(home)("build", "--rounds", NEW, **addresses)
+    assert by_hand.code == 0
+    # It would read the same archive: a plan without it has another digest, and loses the round.
+    assert "Nothing has changed" in by_hand.err
+    assert origin(sources(home).filter(round_key=NEW)) == scored
     assert sum("codeload" in path for path in upstream.asked) == 1
     monkeypatch.setenv("ROUNDTABLE_GITHUB_API", NOWHERE)
     assert origin(scheduled(home)) == (*scored[:-1], True)
-
-
-def test_a_build_by_hand_keeps_what_a_run_by_itself_has_scored(
-    upstream: Upstream, bundled_copy: Roundtable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    upstream.commits = {"inference-6.0": A, NEW: A}
-    upstream.archives = {A: archive(trees.tree(trees.log()), "6.0").getvalue()}
-    monkeypatch.setenv("ROUNDTABLE_HOME", str(bundled_copy.home))
-    asked = look()
-    assert isinstance(asked, dg.SensorResult) and asked.run_requests
-    job = definitions().resolve_job_def(JOB)
-    (request,) = asked.run_requests
-    assert job.execute_in_process(run_config=request.run_config, tags=request.tags).success
-    by_hand = Roundtable(bundled_copy.home)
-    services = ("API", "RAW", "CODELOAD")
-    addresses = {f"ROUNDTABLE_GITHUB_{name}": f"{upstream.base}{name.lower()}" for name in services}
-    assert by_hand("build", "--full", **addresses).code == 0
-    assert origin(sources(bundled_copy.home).filter(round_key=NEW))[1:] == ("github", A, 1, False)
-    assert sum("codeload" in path for path in upstream.asked) == 1
 
 
 def scheduled(home: Path) -> pl.DataFrame:
@@ -313,16 +303,3 @@ def test_a_webhook_that_does_not_answer_is_said_and_costs_nothing_else(
     assert told in said
     assert "told-to-nobody" not in said
     assert (tmp_path / "home" / FILE).is_file()
-
-
-def test_status_tells_of_a_failed_build_until_one_ends_well(bundled_copy: Roundtable) -> None:
-    empty = bundled_copy.home.parent / "empty" / "published"
-    empty.mkdir(parents=True)
-    assert bundled_copy("build", "--source", empty.parent).code == 1
-    assert bundled_copy("build", "--source", "no-such-folder").code == 2
-    first = bundled_copy("status").out.partition("\n")[0]
-    assert first.startswith("LAST BUILD FAILED")
-    assert "No round gives any result" in first
-    assert bundled_copy("build", "--source", "bundled").code == 0
-    assert "FAILED" not in bundled_copy("status").out
-    assert not (bundled_copy.home / FILE).exists()

@@ -153,7 +153,7 @@ def test_each_claim_turns_when_its_rows_are_changed(warehouse: duckdb.DuckDBPyCo
 
 def _world(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Return the results since 4.1 as tables whose rows can be scaled, removed and placed."""
-    world = duckdb.connect()
+    world = duckdb.connect(config={"threads": 1})  # as models run in a build
     world.execute("create schema staging; create schema given")
     since = "where round in ('4.1', '5.0', '5.1', '6.0')"
     for name, where in {

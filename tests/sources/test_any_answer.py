@@ -58,6 +58,7 @@ class Anything:
 @pytest.fixture(scope="module")
 def service(make_httpserver: HTTPServer) -> Iterator[Anything]:
     """Give a service whose bad answers are asked for once."""
+    make_httpserver.clear()  # of what the tests of another module have left
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(http, "ATTEMPTS", 1)
         patched.setattr(http, "PATIENCE_SECONDS", 1.0)
