@@ -22,6 +22,11 @@ RUNS = 5
 
 REPOSITORY = Path(__file__).parents[1]
 
+# The package keeps its bytecode, as what it is held against does.
+_ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -63,7 +68,7 @@ def run(
             stdout=printed,
             stderr=told,
             cwd=REPOSITORY,
-            env={**os.environ, **(settings or {})},
+            env={**_ENVIRONMENT, **(settings or {})},
         )
         if cpu_limit is not None:
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit, cpu_limit + 1))

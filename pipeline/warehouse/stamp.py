@@ -6,6 +6,7 @@ before they are.
 
 import hashlib
 import importlib.util
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -59,8 +60,12 @@ def _version(package: str) -> str:
 
 
 def _code_digests(folder: Path) -> list[str]:
-    files = (path for path in folder.rglob("*") if path.suffix in _CODE)
-    return [
-        f"{file.relative_to(folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}"
-        for file in sorted(files)
-    ]
+    digests = []
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(_CODE):
+                content = Path(place, name).read_bytes()
+                inner = place.removeprefix(str(folder))
+                digests.append(f"{inner}/{name} {hashlib.sha256(content).hexdigest()}")
+    return digests
