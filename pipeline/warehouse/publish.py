@@ -19,6 +19,9 @@ from pipeline.warehouse.layout import DATABASE, PARQUET, Warehouse
 from pipeline.warehouse.models import TableName
 from pipeline.warehouse.running import over, view, write_parquet
 
+BLOCK_BYTES = 65_536
+"""A quarter of DuckDB's own: most tables are small, and the file is a third smaller so."""
+
 
 def publish(
     warehouse: Warehouse, tables: Mapping[TableName, Path], stamp: Mapping[str, Any]
@@ -65,7 +68,7 @@ def _write_database(
 
     An inner table that a public one repeats is left out, as is the last warehouse.
     """
-    with duckdb.connect(database) as connection:
+    with duckdb.connect(database, config={"default_block_size": BLOCK_BYTES}) as connection:
         connection.execute("begin; create schema staging; create schema source")
         for table, file in sorted(tables.items()):
             is_public = table.name.removeprefix("former_") in public_tables()
