@@ -54,6 +54,7 @@ bundle: $(VENV)/.installed
 	rm -rf warehouse/bundling
 
 # Measures builds, reads and models as ratios and writes docs/bench.md; BENCH="b c" measures these parts.
+# Part d, marts at a thousand times the rows, takes some 20 minutes.
 bench: $(VENV)/.installed
 	test -d "$(DATA)/published" && test -d "$(DATA)/submissions" || { echo "Say where tables and archives are: make bench DATA=folder (with published/ and submissions/)"; exit 2; }
 	$(BIN)/python -m bench "$(DATA)" $(BENCH)

@@ -174,12 +174,20 @@ def _plain_size(block: bytes, unpacked: "_Unpacked") -> int:
         checksum = int(block[148:156].strip(b"\0 "), 8)
     except ValueError as error:
         raise unpacked.fault("a header is damaged") from error
-    # The checksum's own field counts as blanks. Adler-32's lower half is the sum of all bytes
-    # plus one, modulo 65521, in a tenth of the time that sum() takes.
-    total = checksum - 8 * ord(" ") + sum(block[148:156])
-    if zlib.adler32(block) & 0xFFFF != (total + 1) % 65521 or size < 0:
+    # The checksum's own field counts as blanks.
+    total = _byte_sum(block) - sum(block[148:156]) + 8 * ord(" ")
+    if total != checksum or size < 0:
         raise unpacked.fault("a header is damaged")
     return size
+
+
+def _byte_sum(block: bytes) -> int:
+    """Return the sum of a block's bytes, in a tenth of the time that ``sum`` takes.
+
+    Adler-32's lower half is one more than the sum modulo 65521, which half a block cannot reach.
+    """
+    half = _BLOCK // 2
+    return (zlib.adler32(block[:half]) & 0xFFFF) + (zlib.adler32(block[half:]) & 0xFFFF) - 2
 
 
 def _plain_path(block: bytes) -> str:

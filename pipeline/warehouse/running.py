@@ -19,7 +19,7 @@ from pipeline.warehouse.models import Model, ModelFault, TableName
 ROUNDS = TableName("main", "rounds")
 
 SLICE_ROWS = 100_000
-"""How many rows a model takes at a time if it can: every model does with 256 MB of them."""
+"""How many rows a mart takes at a time if it can: every one does with 256 MB of them."""
 
 
 def run(

@@ -193,7 +193,7 @@ spreads as (
     left join weighted_medians on totals.comparison = weighted_medians.comparison
 ),
 
-suites as (
+suite_rounds as (
     select
         round.suite,
         list(struct_pack(position := round.position, round := round.round)) as rounds
@@ -281,11 +281,11 @@ described as (
                         regexp_extract_all(t.compatibility_note, '\d+[.]\d+'),
                         list_transform(
                             list_filter(
-                                suites.rounds,
-                                lambda r: r.position > compared.from_position
-                                and r.position <= compared.to_position
+                                suite_rounds.rounds,
+                                lambda passed: passed.position > compared.from_position
+                                and passed.position <= compared.to_position
                             ),
-                            lambda r: r.round
+                            lambda passed: passed.round
                         )
                     )
                     then 'compatibility: ' || t.compatibility_note
@@ -302,7 +302,7 @@ described as (
     inner join staging.comparable_results as t
         on compared.result_key_to = t.result_key and compared.category is not distinct from t.category
     inner join spreads as spread on compared.comparison = spread.comparison
-    inner join suites on compared.suite = suites.suite
+    inner join suite_rounds on compared.suite = suite_rounds.suite
 )
 
 select
